@@ -1,0 +1,1 @@
+"""One turn: gather, assemble, stream, run tools, go on, present, store."""

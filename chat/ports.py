@@ -1,0 +1,68 @@
+"""What a turn needs from the surface that it runs on, Discord or terminal.
+
+Invariant: the turn speaks to its surface only through these; it never knows which it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from chat.reply import Reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a conversation happens. `guild_id` is None in direct messages and the console."""
+
+    guild_id: int | None
+    channel_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """Who speaks. `name` is what the model is told."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelMessage:
+    """One message of a channel's history. `ours` marks the bot's own."""
+
+    id: int
+    author: Member
+    text: str
+    at: datetime
+    ours: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """A member's message that is to be answered."""
+
+    place: Place
+    member: Member
+    message: ChannelMessage
+
+
+class History(Protocol):
+    """Reads a channel's past."""
+
+    async def read(self, *, before: int, after: int | None, limit: int) -> Sequence[ChannelMessage]:
+        """Messages with an id between `after` and `before`, both excluded, oldest first; the
+        newest `limit` of them."""
+        ...
+
+
+class Presenter(Protocol):
+    """Shows a reply while it grows."""
+
+    def changed(self, reply: Reply) -> None:
+        """The reply has more, or other, to show. Returns at once; showing happens elsewhere."""
+        ...
+
+    async def finish(self, reply: Reply) -> Sequence[int]:
+        """Show the final state and return the ids of the messages that hold it, in order."""
+        ...

@@ -1,0 +1,1 @@
+"""The Discord surface; with bot.py the only place that imports discord."""

@@ -1,0 +1,1 @@
+"""What is kept: the SQLite database, its migrations and repositories, and process settings."""

@@ -1,0 +1,53 @@
+"""The assembled prompt and what is told about how it came to be.
+
+Invariant: items stand in the order in which they are sent, zone after zone; what follows the
+tail are the exchanges of the turn under way, and those only grow.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from prompt.surface import ToolSurface
+from prompt.values import PromptItem
+from prompt.verbatim import WireMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageReport:
+    """One stage's share of a prompt: its items, estimated tokens, and the error if it failed."""
+
+    stage: str
+    items: int
+    tokens: int
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What the builder did, for snapshots and for what is reported as grounding."""
+
+    mode: WireMode
+    stages: tuple[StageReport, ...] = ()
+    tokens: int = 0
+    dropped_exchanges: int = 0
+    prefix_hash: str = ""
+    context_snippets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """Everything that one request says, before it takes an endpoint's shape."""
+
+    items: tuple[PromptItem, ...]
+    surface: ToolSurface
+    report: Report
+    exchanges: tuple[PromptItem, ...] = field(default=())
+    """Calls, results and notes of the turn under way; they follow the tail."""
+
+    def grown(self, *items: PromptItem) -> "Prompt":
+        """This prompt with more exchanges at its end."""
+        return replace(self, exchanges=(*self.exchanges, *items))
+
+    @property
+    def all_items(self) -> tuple[PromptItem, ...]:
+        """Items in sending order."""
+        return (*self.items, *self.exchanges)

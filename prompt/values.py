@@ -1,0 +1,135 @@
+"""What a conversation is made of: turns, their parts, tools and prompt items.
+
+Invariant: frozen values with equality by content. No identity of a storage row, no SDK
+type and no wire format; each layer translates at its own edge.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal, TypeAlias
+
+Json: TypeAlias = Any
+"""A value that JSON can hold. Not narrowed further: schemas and arguments are foreign data,
+and each consumer checks the shape it needs."""
+
+JsonObject: TypeAlias = Mapping[str, Json]
+
+Span: TypeAlias = tuple[int, int]
+"""Half-open range of characters in the text of one model response."""
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+Origin: TypeAlias = Literal["native", "text"]
+Outcome: TypeAlias = Literal["ok", "failed", "denied", "timeout", "invalid"]
+
+
+class Zone(StrEnum):
+    """How often the bytes of a prompt item may change; zones are sent in this order."""
+
+    STABLE = "stable"
+    """Only when an admin changes configuration or a verdict or tool list changes."""
+    HISTORY = "history"
+    """Append-only, apart from trimming whole blocks from the front."""
+    TAIL = "tail"
+    """Every turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """Words, as they were written."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageReference:
+    """An image that a message carries; the bytes stay where they are."""
+
+    url: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A request by the model to run a tool that it was offered.
+
+    `arguments` are parsed and satisfy the tool's schema. `raw_arguments` is JSON as the model
+    wrote it, so that number spelling, escapes and key order survive; canonical JSON where the
+    source was no JSON. `span` is None for native calls. `repaired` tells that the text was
+    not valid as it stood.
+    """
+
+    id: str
+    name: str
+    arguments: JsonObject
+    raw_arguments: str
+    origin: Origin
+    span: Span | None = None
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What the model is told about one call, whether it ran or not."""
+
+    call_id: str
+    name: str
+    text: str
+    outcome: Outcome
+
+
+Part: TypeAlias = TextPart | ImageReference | ToolCall | ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One contribution to a dialogue.
+
+    `author` is a display name for members and None for the model and for tool results.
+    """
+
+    role: Role
+    parts: tuple[Part, ...]
+    author: str | None = None
+    at: datetime | None = None
+
+    @property
+    def text(self) -> str:
+        """The words of this turn, without calls, results and images."""
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as it is offered: wire name, description and JSON schema of the arguments.
+
+    `source` is where it comes from (`builtin`, `mcp:<server>`). `read_only` tools may run
+    side by side; `destructive` ones need consent.
+    """
+
+    name: str
+    description: str
+    parameters: JsonObject
+    source: str = "builtin"
+    read_only: bool = False
+    destructive: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptItem:
+    """One tagged piece of a prompt.
+
+    `text` is what the item says, in the form that verbatim mode sends. `parts` holds the
+    structured turn behind it, for endpoints that take calls and results as fields of their own.
+    `priority` ranks items that may be dropped over budget: the lowest goes first; None marks
+    an item that is never dropped alone. `source` names what an item came from, for reports.
+    """
+
+    tag: str
+    role: Role
+    text: str
+    zone: Zone
+    priority: float | None = None
+    source: str = ""
+    parts: tuple[Part, ...] = field(default=())

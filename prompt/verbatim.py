@@ -1,0 +1,54 @@
+"""Decides whether a turn uses verbatim mode.
+
+Invariant: one predicate. Demonstrations, tool block and nudge ask `verbatim_active` and are
+therefore all present or all absent.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from prompt.surface import ToolSurface
+
+ToolMode: TypeAlias = Literal["auto", "native", "verbatim", "verbatim_only", "off"]
+"""What an admin sets."""
+
+WireMode: TypeAlias = Literal["native", "verbatim", "verbatim_only", "off"]
+"""What a request uses: `auto` resolved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What is known of an endpoint and model, and how it came to be known.
+
+    `structured_calls`: a native call has been seen from it. `refuses_tools_field`: it answered
+    the field with an error. `reason` says where from, in words an admin understands.
+    """
+
+    structured_calls: bool = False
+    refuses_tools_field: bool = False
+    reason: str = "no tool call has been seen from this endpoint yet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolConfig:
+    """The switches behind tool calling, a guild and model. Names as in `/config workarounds`."""
+
+    tool_mode: ToolMode = "auto"
+    has_tools: bool = True
+    nudge: bool = True
+
+
+def wire_mode(config: ToolConfig, verdict: Verdict, surface: ToolSurface) -> WireMode:
+    """The mode of this turn's requests. A surface without tools leaves nothing to switch on."""
+    if not config.has_tools or not surface or config.tool_mode == "off":
+        return "off"
+    if config.tool_mode != "auto":
+        return config.tool_mode
+    if verdict.refuses_tools_field:
+        return "verbatim_only"
+    return "native" if verdict.structured_calls else "verbatim"
+
+
+def verbatim_active(config: ToolConfig, verdict: Verdict, surface: ToolSurface) -> bool:
+    """Whether the prompt carries demonstrations, tool definitions and nudge."""
+    return wire_mode(config, verdict, surface) in {"verbatim", "verbatim_only"}

@@ -1,0 +1,1 @@
+"""OpenAI-compatible endpoints; the only place that imports the openai client."""

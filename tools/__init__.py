@@ -1,0 +1,1 @@
+"""Tools: registry, surface, dispatch, and the built-in ones."""
