@@ -42,7 +42,7 @@ bench: .venv
 # Needs uv; run after changing a pin in pyproject.toml.
 lock:
 	uv pip compile --universal --generate-hashes --no-header --quiet --extra dev pyproject.toml -o requirements.lock
-	uv pip compile --universal --generate-hashes --no-header --quiet --only-extra embedded pyproject.toml -o requirements-embedded.lock
+	sed -n 's/^embedded = \["\(.*\)"\]$$/\1/p' pyproject.toml | uv pip compile --universal --generate-hashes --no-header --no-annotate --quiet - -o requirements-embedded.lock
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache
