@@ -1,0 +1,31 @@
+"""Where the history of each channel begins.
+
+Invariant: a cut point is the id of a message and moves only when it is told to, so that one
+turn's prompt starts with the same message as the last one's.
+"""
+
+from data.database import Database
+
+
+class Channels:
+    """Cut points by channel."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def cut_point(self, channel_id: int) -> int | None:
+        """The message at which history is cut; None if it never was."""
+        rows = await self._database.read(
+            "SELECT cut_point FROM channels WHERE channel_id = ?", channel_id
+        )
+        return rows[0]["cut_point"] if rows else None
+
+    async def move_cut_point(self, channel_id: int, message_id: int) -> None:
+        """Cut history at `message_id` from now on."""
+        async with self._database.transaction() as transaction:
+            await transaction.run(
+                """INSERT INTO channels (channel_id, cut_point) VALUES (?, ?)
+                ON CONFLICT DO UPDATE SET cut_point = excluded.cut_point""",
+                channel_id,
+                message_id,
+            )

@@ -1,0 +1,47 @@
+"""What an admin has set, for a guild as a whole or for one model in it.
+
+Invariant: only what was set has a row; a default is never stored, so it can change later.
+"""
+
+import json
+from collections.abc import Mapping
+
+from data.database import Database
+from prompt.values import Json
+
+
+class GuildSettings:
+    """Named JSON values by guild and model. Guild 0 stands for direct messages and the console,
+    the empty model for the whole guild."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def values(self, guild_id: int, model: str) -> Mapping[str, Json]:
+        """What is set for exactly this guild and model; how layers add up is the caller's."""
+        rows = await self._database.read(
+            "SELECT name, value FROM settings WHERE guild_id = ? AND model = ? ORDER BY name",
+            guild_id,
+            model,
+        )
+        return {row["name"]: json.loads(row["value"]) for row in rows}
+
+    async def put(self, guild_id: int, model: str, name: str, value: Json | None) -> None:
+        """Set `name`, or with None go back to its default."""
+        async with self._database.transaction() as transaction:
+            if value is None:
+                await transaction.run(
+                    "DELETE FROM settings WHERE guild_id = ? AND model = ? AND name = ?",
+                    guild_id,
+                    model,
+                    name,
+                )
+            else:
+                await transaction.run(
+                    """INSERT INTO settings (guild_id, model, name, value) VALUES (?, ?, ?, ?)
+                    ON CONFLICT DO UPDATE SET value = excluded.value""",
+                    guild_id,
+                    model,
+                    name,
+                    json.dumps(value, allow_nan=False),
+                )

@@ -1,0 +1,167 @@
+"""Brings a database file to the current schema, before anything else opens it.
+
+Invariant: a file that is damaged, foreign or newer is refused unchanged, and an existing
+database is copied before it is changed. Each migration takes effect whole or not at all, and
+`PRAGMA user_version` tells which one was the last.
+
+Everything here blocks; call it in a thread.
+"""
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from data.database import BUSY_TIMEOUT, database_uri
+from data.errors import StoreError, explained, file_trouble
+from data.home import create_private_file, prepare_home
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+APPLICATION_ID = 0x5662746D
+"""Set by the first migration; marks a file as ours."""
+
+_SQLITE_NEEDED = (3, 37, 0)
+"""The first SQLite with STRICT tables."""
+
+_HEADER = b"SQLite format 3\x00"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One numbered SQL file: `0002_what_it_does.sql`."""
+
+    number: int
+    path: Path
+
+
+def find_migrations(directory: Path) -> Sequence[Migration]:
+    """The migrations in `directory`, in order. They count from 1 without gaps or doubles.
+
+    Raises StoreError otherwise: the installation is damaged or two branches were merged badly.
+    """
+    remedy = "Install Verbatim again; its files are incomplete or mixed from two versions."
+    found: list[Migration] = []
+    for path in sorted(directory.glob("*.sql")):
+        match = re.fullmatch(r"(\d{4})_[a-z0-9_]+\.sql", path.name)
+        if match is None:
+            raise StoreError(f"{path.name} is not the name of a migration.", remedy=remedy)
+        migration = Migration(number=int(match[1]), path=path)
+        expected = len(found) + 1
+        if migration.number != expected:
+            raise StoreError(
+                f"Migration {expected:04d} was expected, but the next file is {path.name}.",
+                remedy=remedy,
+            )
+        found.append(migration)
+    return found
+
+
+def migrate(path: Path, *, directory: Path = MIGRATIONS) -> None:
+    """Create the database at `path`, or bring it up to date with the files in `directory`.
+
+    Before an existing database changes, a copy is put into `backups/` beside it. Raises
+    StoreError; the database is then as it was, or up to the last migration that succeeded.
+    """
+    if sqlite3.sqlite_version_info < _SQLITE_NEEDED:
+        raise StoreError(
+            f"This Python uses SQLite {sqlite3.sqlite_version}; 3.37 or newer is needed.",
+            remedy="Use a newer Python, or update the system's SQLite library.",
+        )
+    migrations = find_migrations(directory)
+    create_private_file(path)
+    version = _inspect(path, newest=len(migrations))
+    pending = migrations[version:]
+    if not pending:
+        return
+    with explained(path), closing(_connect(path, "rw")) as connection:
+        copy = _copy(connection, path, version) if version else None
+        for migration in pending:
+            _apply(connection, migration, copy)
+
+
+def _connect(path: Path, mode: Literal["ro", "rw"]) -> sqlite3.Connection:
+    return sqlite3.connect(
+        database_uri(path, mode),
+        uri=True,
+        isolation_level=None,
+        timeout=BUSY_TIMEOUT,
+    )
+
+
+def _inspect(path: Path, *, newest: int) -> int:
+    """The schema version of the file at `path`, 0 for an empty one; changes nothing."""
+    with path.open("rb") as file:
+        head = file.read(len(_HEADER))
+    if not head:
+        return 0
+    with explained(path):
+        if head != _HEADER:
+            raise file_trouble("NOTADB", path)
+        with closing(_connect(path, "ro")) as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if health != "ok":
+        raise file_trouble("CORRUPT", path)
+    if tables and application != APPLICATION_ID:
+        raise StoreError(
+            f"{path} is another program's database.",
+            remedy="Move it away, or point VERBATIM_HOME at another directory.",
+        )
+    if version > newest:
+        raise StoreError(
+            f"{path} was written by a newer Verbatim: its schema is {version}, "
+            f"this version knows {newest}.",
+            remedy="Update Verbatim, or put back the copy in the backups directory "
+            "that was made before the update.",
+        )
+    return version
+
+
+def _copy(connection: sqlite3.Connection, path: Path, version: int) -> Path:
+    """Copy the open database into `backups/`, with what its write-ahead log holds."""
+    directory = path.parent / "backups"
+    prepare_home(directory)
+    now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    copy = directory / f"{path.stem}-schema{version:04d}-{now}{path.suffix}"
+    partial = copy.with_suffix(".partial")
+    create_private_file(partial)
+    try:
+        with explained(partial), closing(_connect(partial, "rw")) as target:
+            connection.backup(target)
+        partial.replace(copy)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    return copy
+
+
+def _apply(connection: sqlite3.Connection, migration: Migration, copy: Path | None) -> None:
+    """Run one migration and check that it ended where it must."""
+    script = migration.path.read_text(encoding="utf-8")
+    try:
+        # Foreign keys stay unenforced here, SQLite's default: a migration that rebuilds a table
+        # would otherwise delete what refers to it.
+        connection.executescript(script)
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        problem = None
+        if connection.in_transaction:
+            problem = "it does not commit"
+        elif version != migration.number:
+            problem = f"it left the schema at {version}"
+    except sqlite3.Error as error:
+        problem = str(error)
+    finally:
+        connection.rollback()
+    if problem:
+        kept = f" A copy made before is {copy}." if copy else ""
+        raise StoreError(
+            f"Migration {migration.path.name} failed: {problem}.",
+            remedy="The database is as it was before this migration; go back to the version of "
+            f"Verbatim that you used until now, and report this line.{kept}",
+        )

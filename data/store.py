@@ -1,0 +1,76 @@
+"""Everything that one instance keeps, behind one door.
+
+Invariant: while a Store is open, this process alone uses its home directory. It is closed in
+the reverse of the order in which it was opened: connections, then the lock.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from data.channels import Channels
+from data.claims import Claims
+from data.database import Database, open_database
+from data.erasure import erase_guild, erase_member, export_member
+from data.facts import Facts
+from data.guild_settings import GuildSettings
+from data.home import prepare_home
+from data.lock import instance_lock
+from data.meta import Meta
+from data.migrate import migrate
+from data.turns import Turns
+from data.verdicts import Verdicts
+from prompt.values import Json
+
+DATABASE_NAME = "verbatim.db"
+
+
+class Store:
+    """The repositories of one database. Every method raises StoreError on trouble with the disk."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.settings = GuildSettings(database)
+        self.verdicts = Verdicts(database)
+        self.turns = Turns(database)
+        self.facts = Facts(database)
+        self.claims = Claims(database)
+        self.channels = Channels(database)
+        self.meta = Meta(database)
+
+    async def export_member(self, guild_id: int, member_id: int) -> Json:
+        """All that is kept of a member in a guild (0: direct messages), as a JSON object."""
+        return await export_member(self._database, guild_id, member_id)
+
+    async def erase_member(self, guild_id: int, member_id: int) -> None:
+        """Remove all that is kept of a member in a guild (0: direct messages)."""
+        await erase_member(self._database, guild_id, member_id)
+
+    async def erase_guild(self, guild_id: int) -> None:
+        """Remove all that is kept of a guild and its members."""
+        await erase_guild(self._database, guild_id)
+
+
+@asynccontextmanager
+async def open_store(home: Path) -> AsyncGenerator[Store]:
+    """Lock `home`, migrate its database and open it. Raises StoreError."""
+    prepare_home(home)
+    with instance_lock(home):
+        path = home / DATABASE_NAME
+        await _migrate(path)
+        async with open_database(path) as database:
+            store = Store(database)
+            await store.claims.prune()
+            yield store
+
+
+async def _migrate(path: Path) -> None:
+    """Migrate in a thread. Cancellation waits for it: a thread cannot be stopped, and the lock
+    must not be given back under it."""
+    running = asyncio.ensure_future(asyncio.to_thread(migrate, path))
+    try:
+        await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.gather(running, return_exceptions=True)
+        raise

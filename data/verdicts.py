@@ -1,0 +1,48 @@
+"""What is known about the tool calling of an endpoint and model.
+
+Invariant: one verdict for each pair. An endpoint is its base URL without credentials.
+"""
+
+from data.database import Database
+from prompt.verbatim import Verdict
+
+
+class Verdicts:
+    """Verdicts by endpoint and model."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, endpoint: str, model: str) -> Verdict:
+        """The stored verdict, or the one that says that nothing is known yet."""
+        rows = await self._database.read(
+            "SELECT structured_calls, refuses_tools_field, reason FROM verdicts "
+            "WHERE endpoint = ? AND model = ?",
+            endpoint,
+            model,
+        )
+        if not rows:
+            return Verdict()
+        return Verdict(
+            structured_calls=bool(rows[0]["structured_calls"]),
+            refuses_tools_field=bool(rows[0]["refuses_tools_field"]),
+            reason=rows[0]["reason"],
+        )
+
+    async def put(self, endpoint: str, model: str, verdict: Verdict) -> None:
+        """Replace what is known."""
+        async with self._database.transaction() as transaction:
+            await transaction.run(
+                """INSERT INTO verdicts
+                    (endpoint, model, structured_calls, refuses_tools_field, reason)
+                VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET
+                    structured_calls = excluded.structured_calls,
+                    refuses_tools_field = excluded.refuses_tools_field,
+                    reason = excluded.reason""",
+                endpoint,
+                model,
+                verdict.structured_calls,
+                verdict.refuses_tools_field,
+                verdict.reason,
+            )
