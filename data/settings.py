@@ -1,0 +1,292 @@
+"""What the operator decides about this process, read once at its start.
+
+Invariant: nothing is read at import. `load_settings` looks at the environment that it is given
+and at two files, and yields a frozen, checked Settings or a SettingsError that names every
+problem at once. Secrets appear neither in a repr nor in an error.
+"""
+
+import math
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+from pydantic_settings.exceptions import SettingsError as _SourceError
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+DOTENV = REPOSITORY / ".env"
+CONFIG_NAME = "config.toml"
+"""Looked for in the home directory."""
+
+LogLevel = Literal["debug", "info", "warning", "error", "critical"]
+
+
+class SettingsError(Exception):
+    """Settings that cannot be used. The message has one line for each problem, and no value."""
+
+
+def _one_line_of_ascii(secret: SecretStr) -> SecretStr:
+    value = secret.get_secret_value()
+    if not (value.isascii() and value.isprintable()) or " " in value:
+        raise ValueError("must be one word of plain letters, digits and signs; copy it again")
+    return secret
+
+
+def _endpoint_url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise ValueError("is no valid URL") from error
+    if parts.scheme not in {"http", "https"}:
+        raise ValueError("must start with http:// or https://")
+    if not host:
+        raise ValueError("names no host")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must not hold a user name or password; a key goes into VERBATIM_API_KEY")
+    if parts.query or parts.fragment:
+        raise ValueError("must end with its path, without ? and #")
+    # What most people copy is the address of the chat route; the base is what stands before it.
+    path = parts.path.rstrip("/").removesuffix("/chat/completions").rstrip("/")
+    return urlunsplit((parts.scheme, parts.netloc, path or "/v1", "", ""))
+
+
+def _absolute(path: Path) -> Path:
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError as error:
+        raise ValueError("starts with ~, but the home directory of that user is unknown") from error
+
+
+def _finite(seconds: float) -> float:
+    if not math.isfinite(seconds):
+        raise ValueError("must be a finite number")
+    return seconds
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+_Secret = Annotated[SecretStr, AfterValidator(_one_line_of_ascii)]
+_Seconds = Annotated[float, Field(gt=0), AfterValidator(_finite)]
+_Path = Annotated[Path, AfterValidator(_absolute)]
+
+
+class Settings(BaseSettings):
+    """The operator's settings. Constructed directly, it reads nothing but its arguments."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    discord_token: _Secret | None = Field(
+        default=None,
+        description="the bot's token from the Discord developer portal; without it, chat runs "
+        "in the terminal",
+    )
+    base_url: Annotated[str, AfterValidator(_endpoint_url)] | None = Field(
+        default=None,
+        description="the base URL of an OpenAI-compatible endpoint; without it, the embedded "
+        "endpoint is offered",
+        examples=["https://api.example.com/v1"],
+    )
+    model: str | None = Field(
+        default=None,
+        description="the model's name as the endpoint knows it; without it, the first one that "
+        "the endpoint lists",
+        examples=["qwen3-8b"],
+    )
+    api_key: _Secret | None = Field(
+        default=None, description="the key for that endpoint, if it asks for one"
+    )
+    home: _Path = Field(
+        default=REPOSITORY / "var",
+        description="the directory for everything that is kept: database, models, logs",
+        examples=["/srv/verbatim"],
+    )
+    model_path: _Path | None = Field(
+        default=None,
+        description="a GGUF file for the embedded endpoint, used instead of fetching its model",
+        examples=["/srv/models/qwen3-4b.gguf"],
+    )
+    persona: str | None = Field(
+        default=None,
+        description="who the bot is and how it speaks, in place of the built-in persona",
+        examples=["You are Ada, a patient librarian. Answer in two sentences."],
+    )
+    context_window: int | None = Field(
+        default=None,
+        ge=1024,
+        description="the model's context window in tokens; without it, it is learnt from the "
+        "endpoint",
+        examples=[8192],
+    )
+    max_reply_tokens: int = Field(
+        default=1024, ge=16, description="the longest reply in tokens, less than the context window"
+    )
+    temperature: float | None = Field(
+        default=None,
+        ge=0,
+        le=2,
+        description="the sampling temperature, 0 to 2; without it, the endpoint's own default",
+        examples=[0.7],
+    )
+    first_token_timeout: _Seconds = Field(
+        default=300, description="the longest wait for the first piece of an answer, in seconds"
+    )
+    idle_timeout: _Seconds = Field(
+        default=120, description="the longest pause between two pieces of an answer, in seconds"
+    )
+    log_level: Annotated[LogLevel, BeforeValidator(_lower)] = Field(
+        default="info", description="how much is logged: debug, info, warning, error or critical"
+    )
+
+    @model_validator(mode="after")
+    def _room_for_a_prompt(self) -> "Settings":
+        if self.context_window is not None and self.max_reply_tokens >= self.context_window:
+            raise ValueError("VERBATIM_MAX_REPLY_TOKENS must be less than VERBATIM_CONTEXT_WINDOW")
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only arguments: layers are put together by `load_settings`, which is told of each."""
+        return (init_settings,)
+
+
+def variable(field: str) -> str:
+    """The environment variable that sets a field."""
+    return "DISCORD_TOKEN" if field == "discord_token" else f"VERBATIM_{field.upper()}"
+
+
+def load_settings(environ: Mapping[str, str], *, dotenv: Path | None = DOTENV) -> Settings:
+    """Settings from `environ`, then the file `dotenv`, then config.toml in the home directory.
+
+    What stands earlier in this list wins. Blank values count as unset. Raises SettingsError.
+    """
+    layers = [("the environment", _from_variables(environ))]
+    if dotenv is not None:
+        layers.append((str(dotenv), _from_variables(_read_dotenv(dotenv))))
+    config = _home(layers) / CONFIG_NAME
+    layers.append((str(config), _read_config(config)))
+
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, layer in layers:
+        for field, value in layer.items():
+            if field not in values:
+                values[field] = value
+                origins[field] = origin
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        message = _explain(error, origins)
+    # Raised out here so that no traceback shows the validation error and its input.
+    raise SettingsError(message)
+
+
+def _from_variables(variables: Mapping[str, str | None]) -> dict[str, str]:
+    """The fields that are set in `variables`."""
+    values = {field: variables.get(variable(field)) for field in Settings.model_fields}
+    return {field: value.strip() for field, value in values.items() if value and value.strip()}
+
+
+def _read_dotenv(path: Path) -> Mapping[str, str | None]:
+    try:
+        return DotEnvSettingsSource(Settings, env_file=path, case_sensitive=True).env_vars
+    except (OSError, UnicodeDecodeError, _SourceError) as error:
+        raise SettingsError(
+            f"{path} cannot be read: {_reason(error)}. Make it a UTF-8 text file that the user "
+            "that runs Verbatim can read, or remove it."
+        ) from None
+
+
+def _home(layers: list[tuple[str, dict[str, str]]]) -> Path:
+    """Where config.toml is looked for: the home directory that the layers before it name."""
+    for origin, layer in layers:
+        if "home" in layer:
+            try:
+                return _absolute(Path(layer["home"]))
+            except ValueError as error:
+                raise SettingsError(_line("home", str(error), origin)) from None
+    default: Path = Settings.model_fields["home"].default
+    return default
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    """The fields that are set in the file at `path`, if there is one."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f"{path} cannot be read: {_reason(error)}. Make it a UTF-8 text file that the user "
+            "that runs Verbatim can read, or remove it."
+        ) from None
+    # The file lies in the home directory, so it cannot say where that is.
+    valid = [field for field in Settings.model_fields if field != "home"]
+    problems = [_unknown_key(key, valid, path) for key in values if key not in valid]
+    if problems:
+        raise SettingsError("\n".join(problems))
+    return {
+        key: value
+        for key, value in values.items()
+        if not (isinstance(value, str) and not value.strip())
+    }
+
+
+def _unknown_key(key: str, valid: list[str], path: Path) -> str:
+    if key == "home":
+        return f"{path} cannot set home, since it lies there. Set VERBATIM_HOME instead."
+    plain = key.lower().replace("-", "_").removeprefix("verbatim_")
+    (nearest,) = get_close_matches(plain, valid, n=1, cutoff=0) or valid[:1]
+    return f"{path} has an unknown key, {key!r}. Did you mean {nearest}?"
+
+
+def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
+    """One line a problem. Takes nothing from the error that could hold a value."""
+    lines: list[str] = []
+    for detail in error.errors(include_url=False, include_context=False, include_input=False):
+        problem = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
+        if not detail["loc"]:
+            lines.append(f"{problem}. Change one of them.")
+            continue
+        field = str(detail["loc"][0])
+        lines.append(_line(field, problem, origins[field]))
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _line(field: str, problem: str, origin: str) -> str:
+    info = Settings.model_fields[field]
+    what, _, _ = (info.description or "").partition(";")
+    example = info.examples[0] if info.examples else info.default
+    hint = "" if example is None else f", for example {example}"
+    return f"{variable(field)} (from {origin}): {problem}. Give {what}{hint}, or leave it unset."
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror or "") if isinstance(error, OSError) else "it is not UTF-8 text"

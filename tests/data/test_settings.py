@@ -1,0 +1,237 @@
+"""Settings: where they come from, what is refused, and what is never said."""
+
+import logging
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from data.settings import REPOSITORY, Settings, SettingsError, load_settings, variable
+
+VARIABLES = {variable(field) for field in Settings.model_fields}
+
+
+def load(home: Path, dotenv: Path | None = None, **environ: str) -> Settings:
+    return load_settings({"VERBATIM_HOME": str(home), **environ}, dotenv=dotenv)
+
+
+def refusal(home: Path, dotenv: Path | None = None, **environ: str) -> list[str]:
+    with pytest.raises(SettingsError) as caught:
+        load(home, dotenv, **environ)
+    return str(caught.value).splitlines()
+
+
+def test_nothing_set_gives_the_defaults():
+    settings = load_settings({}, dotenv=None)
+    assert settings == Settings()
+    assert settings.home == REPOSITORY / "var"
+    assert settings.discord_token is None
+    assert (settings.first_token_timeout, settings.idle_timeout) == (300, 120)
+
+
+def test_only_the_given_environment_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("VERBATIM_MODEL", "from-the-process")
+    assert load(tmp_path).model is None
+    assert Settings().model is None
+    assert load(tmp_path, VERBATIM_MODEL="given").model == "given"
+
+
+def test_environment_wins_over_dotenv_and_dotenv_over_config(tmp_path: Path):
+    dotenv = tmp_path / "dotenv"
+    dotenv.write_text("VERBATIM_MODEL=dotenv\nVERBATIM_PERSONA=dotenv\nUNRELATED=1\n")
+    (tmp_path / "config.toml").write_text(
+        'model = "config"\npersona = "config"\nbase_url = "http://config/v1"\n'
+    )
+    settings = load(tmp_path, dotenv, VERBATIM_MODEL="environment")
+    assert (settings.model, settings.persona) == ("environment", "dotenv")
+    assert settings.base_url == "http://config/v1"
+
+
+def test_blank_counts_as_unset_in_every_layer(tmp_path: Path):
+    dotenv = tmp_path / "dotenv"
+    dotenv.write_text("VERBATIM_MODEL=\nVERBATIM_CONTEXT_WINDOW=\n")
+    (tmp_path / "config.toml").write_text('model = "config"\npersona = " "\n')
+    settings = load(tmp_path, dotenv, VERBATIM_MODEL="  ", VERBATIM_IDLE_TIMEOUT="")
+    assert settings.model == "config"
+    assert settings.persona is None
+    assert settings.context_window is None
+    assert settings.idle_timeout == 120
+
+
+def test_a_carriage_return_from_windows_is_not_part_of_a_value(tmp_path: Path):
+    token = load(tmp_path, DISCORD_TOKEN="abc\r").discord_token
+    assert token is not None
+    assert token.get_secret_value() == "abc"
+
+
+def test_home_in_dotenv_says_where_config_is(tmp_path: Path):
+    (tmp_path / "config.toml").write_text("max_reply_tokens = 99\n")
+    dotenv = tmp_path / "dotenv"
+    dotenv.write_text(f"VERBATIM_HOME={tmp_path}\n")
+    settings = load_settings({}, dotenv=dotenv)
+    assert (settings.home, settings.max_reply_tokens) == (tmp_path, 99)
+
+
+def test_paths_become_absolute_and_know_the_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    settings = load_settings(
+        {"VERBATIM_HOME": "here", "VERBATIM_MODEL_PATH": "~/m.gguf"}, dotenv=None
+    )
+    assert settings.home == tmp_path / "here"
+    assert settings.model_path == tmp_path / "me" / "m.gguf"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("https://api.example.com/v1/", "https://api.example.com/v1"),
+        ("http://127.0.0.1:8080", "http://127.0.0.1:8080/v1"),
+        ("http://127.0.0.1:8080/", "http://127.0.0.1:8080/v1"),
+        ("http://[::1]:8080/api", "http://[::1]:8080/api"),
+        ("https://host/v1/chat/completions", "https://host/v1"),
+        ("https://host/chat/completions/", "https://host/v1"),
+    ],
+)
+def test_base_url_is_brought_to_one_form(tmp_path: Path, written: str, read: str):
+    assert load(tmp_path, VERBATIM_BASE_URL=written).base_url == read
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ("localhost:8080/v1", "http:// or https://"),
+        ("ftp://host/v1", "http:// or https://"),
+        ("http://", "no host"),
+        ("http://host:port/v1", "no valid URL"),
+        ("http://me:hunter2@host/v1", "VERBATIM_API_KEY"),
+        ("http://host/v1?key=hunter2", "without ? and #"),
+    ],
+)
+def test_base_url_that_cannot_be_used(tmp_path: Path, written: str, problem: str):
+    (line,) = refusal(tmp_path, VERBATIM_BASE_URL=written)
+    assert line.startswith("VERBATIM_BASE_URL (from the environment): ")
+    assert problem in line
+    assert "hunter2" not in line
+
+
+def test_every_problem_has_one_line_with_name_origin_and_remedy(tmp_path: Path):
+    dotenv = tmp_path / "dotenv"
+    dotenv.write_text("VERBATIM_TEMPERATURE=nan\n")
+    (tmp_path / "config.toml").write_text('log_level = "loud"\nmodel = 5\n')
+    lines = refusal(tmp_path, dotenv, VERBATIM_IDLE_TIMEOUT="inf", VERBATIM_FIRST_TOKEN_TIMEOUT="0")
+    assert [line.split(":")[0] for line in lines] == [
+        f"VERBATIM_MODEL (from {tmp_path / 'config.toml'})",
+        f"VERBATIM_TEMPERATURE (from {dotenv})",
+        "VERBATIM_FIRST_TOKEN_TIMEOUT (from the environment)",
+        "VERBATIM_IDLE_TIMEOUT (from the environment)",
+        f"VERBATIM_LOG_LEVEL (from {tmp_path / 'config.toml'})",
+    ]
+    assert all(line.endswith(", or leave it unset.") for line in lines)
+
+
+def test_a_reply_as_long_as_the_window_is_refused(tmp_path: Path):
+    (line,) = refusal(tmp_path, VERBATIM_CONTEXT_WINDOW="2048", VERBATIM_MAX_REPLY_TOKENS="2048")
+    assert "VERBATIM_MAX_REPLY_TOKENS must be less than VERBATIM_CONTEXT_WINDOW" in line
+
+
+@pytest.mark.parametrize("name", ["DISCORD_TOKEN", "VERBATIM_API_KEY"])
+@pytest.mark.parametrize("secret", ["hunter2 hunter2", "hunter2\nhunter2", "hunter2\u00e9"])
+def test_a_bad_secret_is_named_and_not_shown(tmp_path: Path, name: str, secret: str):
+    with pytest.raises(SettingsError) as caught:
+        load_settings({"VERBATIM_HOME": str(tmp_path), name: secret}, dotenv=None)
+    assert name in str(caught.value)
+    error: BaseException | None = caught.value
+    while error is not None:
+        assert "hunter2" not in f"{error} {error!r}"
+        error = error.__cause__ or error.__context__
+
+
+def test_no_repr_shows_a_secret(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.DEBUG)
+    settings = load(tmp_path, DISCORD_TOKEN="hunter2", VERBATIM_API_KEY="hunter3")
+    logging.getLogger(__name__).info("%s %r %s", settings, settings, settings.model_dump())
+    assert "hunter" not in caplog.text
+
+
+def test_settings_do_not_change(tmp_path: Path):
+    settings = load(tmp_path)
+    with pytest.raises(ValidationError):
+        settings.model = "other"
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("base_ulr", "Did you mean base_url?"),
+        ("VERBATIM_MODEL", "Did you mean model?"),
+        ("idle-timeout", "Did you mean idle_timeout?"),
+        ("token", "Did you mean discord_token?"),
+        ("home", "Set VERBATIM_HOME instead."),
+    ],
+)
+def test_an_unknown_key_in_config_is_refused(tmp_path: Path, key: str, words: str):
+    (tmp_path / "config.toml").write_text(f'{key} = "x"\n')
+    (line,) = refusal(tmp_path)
+    assert line.endswith(words)
+
+
+def test_config_that_is_not_toml(tmp_path: Path):
+    (tmp_path / "config.toml").write_text('model = "a"\napi_key = hunter2\n')
+    (line,) = refusal(tmp_path)
+    assert "not valid TOML" in line
+    assert "line 2" in line
+    assert "hunter2" not in line
+
+
+@pytest.mark.parametrize("name", ["config.toml", "dotenv"])
+def test_a_file_that_is_not_text(tmp_path: Path, name: str):
+    (tmp_path / name).write_bytes(b"model = '\xff\xfe'\n")
+    (line,) = refusal(tmp_path, tmp_path / "dotenv")
+    assert f"{tmp_path / name} cannot be read: it is not UTF-8 text." in line
+
+
+def test_config_that_is_a_directory(tmp_path: Path):
+    (tmp_path / "config.toml").mkdir()
+    (line,) = refusal(tmp_path)
+    assert "config.toml cannot be read: Is a directory." in line
+
+
+def test_importing_reads_no_settings(tmp_path: Path):
+    environ = {**os.environ, "VERBATIM_IDLE_TIMEOUT": "not a number"}
+    child = subprocess.run(
+        [sys.executable, "-c", "import data.settings, data.store"],
+        cwd=REPOSITORY,
+        env=environ,
+        capture_output=True,
+        check=False,
+    )
+    assert (child.returncode, child.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("name", [".env.example", "docs/configuration.md"])
+def test_written_down_are_all_variables_and_no_others(name: str):
+    text = (REPOSITORY / name).read_text(encoding="utf-8")
+    assert set(re.findall(r"\b(?:DISCORD_TOKEN|VERBATIM_[A-Z_]+)\b", text)) == VARIABLES
+
+
+def test_the_example_as_it_stands_changes_nothing(tmp_path: Path):
+    dotenv = REPOSITORY / ".env.example"
+    names = re.findall(r"^([A-Z_]+)=", dotenv.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(names) == sorted(VARIABLES)
+    assert load(tmp_path, dotenv) == load(tmp_path)
+
+
+def test_defaults_in_the_documentation_are_the_real_ones():
+    text = (REPOSITORY / "docs/configuration.md").read_text(encoding="utf-8")
+    rows = {
+        cells[1].strip(" `"): cells[3].strip(" `")
+        for cells in (line.split("|") for line in text.splitlines() if line.startswith("| `"))
+        if cells[1].strip(" `") in VARIABLES
+    }
+    for field in ("max_reply_tokens", "first_token_timeout", "idle_timeout", "log_level"):
+        assert rows[variable(field)] == str(Settings.model_fields[field].default)
