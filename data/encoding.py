@@ -41,7 +41,7 @@ def decode_turns(text: str) -> tuple[Turn, ...]:
         document = json.loads(text)
         if document["form"] == FORM:
             return tuple(_turn_from_json(value) for value in document["turns"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, IndexError) as error:
         raise EncodingError(f"stored turns are damaged: {type(error).__name__}") from error
     raise EncodingError(f"stored turns have form {document['form']}, this version reads {FORM}")
 
@@ -116,5 +116,5 @@ def _part_from_json(value: Json) -> Part:
                 text=value["text"],
                 outcome=value["outcome"],
             )
-        case kind:
-            raise EncodingError(f"stored turns hold a part of an unknown kind: {kind!r}")
+        case _:
+            raise EncodingError("stored turns hold a part of a kind unknown to this version")

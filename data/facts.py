@@ -72,7 +72,8 @@ class Facts:
     async def recall(self, guild_id: int, member_id: int, query: str | None) -> Sequence[Fact]:
         """The member's facts, newest first; with a query, those that share a word with it.
 
-        Upper and lower case are alike. A word also finds longer words that begin with it.
+        Upper and lower case are alike. A word of three letters or more also finds longer words
+        that begin with it.
         """
         rows = await self._database.read(
             "SELECT id, text, at FROM facts WHERE guild_id = ? AND member_id = ? "
@@ -110,7 +111,7 @@ def _fold(text: str) -> str:
 
 
 def _pattern(query: str) -> re.Pattern[str]:
-    """Finds any word of the query at the start of a word. A query of symbols is sought whole."""
+    """Finds any word of the query. A query that has only symbols is sought as it is."""
     folded = _fold(query).strip()
     words = re.findall(r"\w+", folded)
     if not words:
@@ -121,5 +122,7 @@ def _pattern(query: str) -> re.Pattern[str]:
 def _word_pattern(word: str) -> str:
     # "Lo": letters without case, as in Chinese, Japanese and Thai, where no blank space tells
     # where a word starts.
-    spaced = not any(unicodedata.category(character) == "Lo" for character in word)
-    return (r"\b" if spaced else "") + re.escape(word)
+    if any(unicodedata.category(character) == "Lo" for character in word):
+        return re.escape(word)
+    end = "" if len(word) >= 3 else r"\b"
+    return rf"\b{re.escape(word)}{end}"

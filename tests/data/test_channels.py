@@ -1,0 +1,13 @@
+"""Cut points."""
+
+from data.channels import Channels
+from data.database import Database
+
+
+async def test_a_cut_point_stays_where_it_was_moved(database: Database):
+    channels = Channels(database)
+    assert await channels.cut_point(1) is None
+    await channels.move_cut_point(1, 100)
+    await channels.move_cut_point(2, 7)
+    await channels.move_cut_point(1, 50)
+    assert (await channels.cut_point(1), await channels.cut_point(2)) == (50, 7)

@@ -1,0 +1,93 @@
+"""A member's and a guild's data can be taken out, all of it and nothing else."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from data.database import Database
+from data.erasure import GUILD_TABLES, MEMBER_TABLES, erase_guild, erase_member, export_member
+from data.facts import Facts
+from data.guild_settings import GuildSettings
+from data.turns import StoredTurn, Turns
+from prompt.values import TextPart, Turn
+
+
+async def fill(database: Database, guild_id: int, member_id: int) -> None:
+    """A row in every table for this member, each with words that name the two."""
+    words = f"words-of-{member_id}-in-{guild_id}"
+    await Facts(database).remember(guild_id, member_id, f"fact {words}")
+    await Turns(database).save(
+        StoredTurn(
+            id=words,
+            guild_id=guild_id,
+            channel_id=5,
+            member_id=member_id,
+            asked_message_id=6,
+            reply_message_ids=(guild_id * 100 + member_id,),
+            turns=(Turn(role="assistant", parts=(TextPart(text=f"answer {words}"),)),),
+            at=datetime.now(UTC),
+        )
+    )
+    await GuildSettings(database).put(guild_id, "", "rules", f"rules of {guild_id}")
+
+
+async def rows(database: Database, guild_id: int, member_id: int) -> dict[str, int]:
+    exported = await export_member(database, guild_id, member_id)
+    return {"facts": len(exported["facts"]), "turns": len(exported["turns"])}
+
+
+def on_disk(path: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+
+
+async def test_every_table_with_an_owner_is_covered(database: Database):
+    owners: dict[str, set[str]] = {}
+    for table in await database.read("SELECT name FROM sqlite_schema WHERE type = 'table'"):
+        columns = await database.read("SELECT name FROM pragma_table_info(?)", table["name"])
+        owners[table["name"]] = {row["name"] for row in columns} & {"guild_id", "member_id"}
+    members = {table for table, columns in owners.items() if "member_id" in columns}
+    guilds = {table for table, columns in owners.items() if "guild_id" in columns}
+    assert members == set(MEMBER_TABLES)
+    assert guilds == set(GUILD_TABLES)
+    assert members <= guilds, "a member's words must be keyed by guild as well"
+
+
+async def test_the_export_has_a_list_for_every_table_of_members(database: Database):
+    await fill(database, 1, 2)
+    await fill(database, 1, 3)
+    exported = await export_member(database, 1, 2)
+    assert set(exported) - {"guild_id", "member_id"} == set(MEMBER_TABLES)
+    assert [fact["text"] for fact in exported["facts"]] == ["fact words-of-2-in-1"]
+    (turn,) = exported["turns"]
+    assert turn["reply_message_ids"] == [102]
+    assert turn["content"]["turns"][0]["parts"] == [
+        {"kind": "text", "text": "answer words-of-2-in-1"}
+    ]
+    assert json.loads(json.dumps(exported)) == exported
+    assert "of-3" not in json.dumps(exported)
+
+
+async def test_erasing_a_member_leaves_no_word_on_the_disk(database: Database, path: Path):
+    for guild_id, member_id in ((1, 2), (1, 3), (9, 2), (0, 2)):
+        await fill(database, guild_id, member_id)
+    assert b"words-of-2-in-1" in on_disk(path)
+    await erase_member(database, 1, 2)
+    assert b"words-of-2-in-1" not in on_disk(path)
+    assert await rows(database, 1, 2) == {"facts": 0, "turns": 0}
+    assert await Turns(database).by_messages([102]) == {}
+    for guild_id, member_id in ((1, 3), (9, 2), (0, 2)):
+        assert await rows(database, guild_id, member_id) == {"facts": 1, "turns": 1}
+    assert set(await Turns(database).by_messages([102, 103, 902, 2])) == {103, 902, 2}
+    assert await GuildSettings(database).values(1, "") == {"rules": "rules of 1"}
+
+
+async def test_erasing_a_guild_leaves_the_others(database: Database, path: Path):
+    for guild_id, member_id in ((1, 2), (1, 3), (9, 2)):
+        await fill(database, guild_id, member_id)
+    await erase_guild(database, 1)
+    assert await rows(database, 1, 2) == await rows(database, 1, 3) == {"facts": 0, "turns": 0}
+    assert await GuildSettings(database).values(1, "") == {}
+    assert b"in-1" not in on_disk(path)
+    assert b"rules of 1" not in on_disk(path)
+    assert await rows(database, 9, 2) == {"facts": 1, "turns": 1}
+    assert await GuildSettings(database).values(9, "") == {"rules": "rules of 9"}

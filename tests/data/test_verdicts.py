@@ -1,0 +1,21 @@
+"""What was learnt about endpoints."""
+
+from data.database import Database
+from data.verdicts import Verdicts
+from prompt.verbatim import Verdict
+
+
+async def test_nothing_known_is_a_verdict_too(database: Database):
+    assert await Verdicts(database).get("http://host/v1", "m") == Verdict()
+
+
+async def test_the_last_verdict_of_each_pair_holds(database: Database):
+    verdicts = Verdicts(database)
+    native = Verdict(structured_calls=True, reason="seen in a turn")
+    refusing = Verdict(refuses_tools_field=True, reason="answered 400")
+    await verdicts.put("http://host/v1", "m", native)
+    await verdicts.put("http://host/v1", "n", native)
+    await verdicts.put("http://host/v1", "m", refusing)
+    assert await verdicts.get("http://host/v1", "m") == refusing
+    assert await verdicts.get("http://host/v1", "n") == native
+    assert await verdicts.get("http://other/v1", "m") == Verdict()
