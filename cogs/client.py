@@ -1,0 +1,201 @@
+"""The bot's life on Discord: connecting, registering commands, leaving.
+
+Invariant: whatever ends it, the operator reads one message that says what to do, and no
+traceback; replies under way end or are marked before the connection closes.
+"""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import threading
+from collections.abc import Generator
+from types import FrameType
+
+import discord
+from discord.ext import commands
+
+from cogs.aside import NETWORK_ERRORS
+from cogs.chat import Chat
+from cogs.config import INTENT_LOST, Config
+from cogs.delivery import CADENCE
+from cogs.permissions import NEEDED
+from cogs.ports import Meta, Service
+from cogs.tool import Tool
+from cogs.tree import CommandTree, sync_if_changed
+
+_log = logging.getLogger(__name__)
+
+_AUTHENTICATION_FAILED = 4004
+"""The gateway's close code."""
+
+_PATIENCE = 5.0
+"""Seconds that turns under way have to end when the bot is stopped."""
+
+_GRACE = 3.0
+"""Seconds that they then have to mark their replies."""
+
+_LOGIN_REFUSED = (
+    "Discord refuses the token. Make a new one in the Developer Portal (Bot, Reset Token), put it "
+    "into DISCORD_TOKEN and start again."
+)
+_UNREACHABLE = (
+    "Discord cannot be reached (%s). Check this machine's network, DNS and proxy, then start again."
+)
+_REFUSED = "Discord does not let the bot in (%s). Wait a few minutes, then start again."
+
+
+class VerbatimBot(commands.Bot):
+    """The client and its cogs. `reads_all` tells whether it asks for the message content intent."""
+
+    def __init__(
+        self,
+        service: Service,
+        meta: Meta,
+        *,
+        reads_all: bool = True,
+        cadence: float = CADENCE,
+        guild_ready_timeout: float = 2.0,
+    ) -> None:
+        intents = discord.Intents(
+            guilds=True, guild_messages=True, dm_messages=True, message_content=reads_all
+        )
+        super().__init__(
+            command_prefix=commands.when_mentioned,
+            help_command=None,
+            intents=intents,
+            tree_cls=CommandTree,
+            allowed_mentions=discord.AllowedMentions.none(),
+            guild_ready_timeout=guild_ready_timeout,
+        )
+        self._service = service
+        self._meta = meta
+        self._reads_all = reads_all
+        self._cadence = cadence
+        self._chat: Chat | None = None
+        self._sync: asyncio.Task[None] | None = None
+        self._leaving: asyncio.Task[None] | None = None
+
+    async def setup_hook(self) -> None:
+        """Add the cogs; called once, after login and before the connection."""
+        me = self.user
+        if me is None:
+            raise RuntimeError("setup_hook runs after login, which tells who the bot is")
+        self._chat = Chat(me, self._service, reads_all=self._reads_all, cadence=self._cadence)
+        await self.add_cog(self._chat)
+        await self.add_cog(Config(self._service, reads_all=self._reads_all))
+        await self.add_cog(Tool(me, self._service))
+        self._sync = asyncio.create_task(sync_if_changed(self.tree, self._meta))
+
+    async def on_message(self, message: discord.Message, /) -> None:
+        """No prefix commands: Chat listens, and would see its mentions taken for commands."""
+
+    async def on_ready(self) -> None:
+        """Tell the operator who is connected, and how to invite it if nobody did."""
+        _log.info("Connected as %s in %d servers.", self.user, len(self.guilds))
+        if not self.guilds and self.application_id is not None:
+            url = discord.utils.oauth_url(
+                self.application_id, permissions=NEEDED, scopes=("bot", "applications.commands")
+            )
+            _log.warning("The bot is on no server yet. Invite it: %s", url)
+
+    async def close(self) -> None:
+        """Let replies end, then disconnect. Takes at most ten seconds; may be called twice."""
+        if self._leaving is None:
+            self._leaving = asyncio.create_task(self._leave())
+        await asyncio.shield(self._leaving)
+
+    async def _leave(self) -> None:
+        if self._sync is not None:
+            self._sync.cancel()
+        if self._chat is not None:
+            await self._chat.drain(patience=_PATIENCE, grace=_GRACE)
+        await super().close()
+
+
+async def run_bot(
+    service: Service,
+    meta: Meta,
+    *,
+    token: str,
+    cadence: float = CADENCE,
+    guild_ready_timeout: float = 2.0,
+) -> int:
+    """Connect with `token` and stay until the process is told to stop.
+
+    Returns the exit status: 0 after SIGINT or SIGTERM, 1 after a failure that it has logged in
+    one line. Without the message content intent it goes on with what it may read.
+    """
+    logging.getLogger("discord.client").addFilter(_without_traceback)
+    stop = asyncio.Event()
+    with _signals(stop):
+        for reads_all in (True, False):
+            bot = VerbatimBot(
+                service,
+                meta,
+                reads_all=reads_all,
+                cadence=cadence,
+                guild_ready_timeout=guild_ready_timeout,
+            )
+            try:
+                await _stay(bot, token, stop)
+            except discord.PrivilegedIntentsRequired:
+                _log.warning("The message content intent is %s", INTENT_LOST)
+                continue
+            except discord.LoginFailure:
+                _log.error(_LOGIN_REFUSED)
+            except discord.ConnectionClosed as error:
+                if error.code == _AUTHENTICATION_FAILED:
+                    _log.error(_LOGIN_REFUSED)
+                else:
+                    _log.error(_REFUSED, f"close code {error.code}")
+            except (discord.HTTPException, discord.GatewayNotFound) as error:
+                _log.error(_REFUSED, error)
+            except NETWORK_ERRORS as error:
+                _log.error(_UNREACHABLE, error)
+            else:
+                return 0
+            return 1
+    return 1
+
+
+async def _stay(bot: VerbatimBot, token: str, stop: asyncio.Event) -> None:
+    """Run `bot` until it fails or `stop` is set; leaves it closed either way."""
+    running = asyncio.create_task(bot.start(token))
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            await running
+    finally:
+        stopping.cancel()
+        await bot.close()
+        running.cancel()
+        await asyncio.wait({running, stopping})
+
+
+@contextlib.contextmanager
+def _signals(stop: asyncio.Event) -> Generator[None]:
+    """Set `stop` on SIGINT and SIGTERM. Plain handlers, because Windows' loop has none."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(stop.set)
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _without_traceback(record: logging.LogRecord) -> bool:
+    """discord.py logs a lost connection with its traceback; the error's name says as much."""
+    if record.exc_info and record.levelno >= logging.ERROR:
+        record.msg = f"{record.getMessage()} ({record.exc_info[1]!r})"
+        record.args, record.exc_info, record.exc_text = (), None, None
+    return True

@@ -1,0 +1,212 @@
+"""Shows one reply in a channel while it grows.
+
+Invariant: one task talks to Discord, one request at a time, always with the newest text; the
+turn never waits for it until `finish`. Messages once full are not touched again, each message
+is created under a nonce of its own, and the last edit holds the complete text.
+
+A task of its own because discord.py sleeps inside the edit that empties a rate limit bucket.
+"""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import TracebackType
+
+import discord
+
+from chat.reply import Reply
+from cogs.aside import NETWORK_ERRORS, tell_apart
+from cogs.permissions import reason_of_refusal
+from cogs.rendering import reply_in_messages
+from cogs.splitting import Splitter
+
+_log = logging.getLogger(__name__)
+
+CADENCE = 1.25
+"""Seconds between two requests for one reply: four edits in Discord's usual window of five."""
+
+_FIRST_AFTER = 0.4
+"""Seconds in which the first words gather before they are posted."""
+
+_TYPING_EVERY = 8.0
+"""Seconds. The indicator lasts ten, and ends when a message appears."""
+
+_ATTEMPTS = 5
+_LONGEST_PAUSE = 8.0
+
+_UNKNOWN_CHANNEL = 10003
+_UNKNOWN_MESSAGE = 10008
+_NO_REPLY_WITHOUT_HISTORY = 160002
+
+_NO_MENTIONS = discord.AllowedMentions.none()
+
+
+class Delivery:
+    """chat.ports.Presenter for the answer to `question`; an async context manager.
+
+    `on_lost` is called at most once, when the answer can no longer be shown, deleted by someone
+    or refused by Discord, while the turn still runs: the turn has no reader left.
+    """
+
+    def __init__(
+        self,
+        question: discord.Message,
+        *,
+        on_lost: Callable[[], object],
+        cadence: float = CADENCE,
+    ) -> None:
+        self._question = question
+        self._on_lost = on_lost
+        self._cadence = cadence
+        self._reference: discord.MessageReference | None = discord.MessageReference.from_message(
+            question, fail_if_not_exists=False
+        )
+        self._key, self._created = secrets.token_hex(8), 0
+        self._splitter = Splitter()
+        self._sent: list[discord.Message] = []
+        self._shown: list[str | None] = []  # None: a message whose content is not certain
+        self._reply = Reply()
+        self._wake, self._final = asyncio.Event(), asyncio.Event()
+        self._due = 0.0
+        self._failures = 0
+        self._post_in_doubt = False
+        self._is_lost = False
+
+    async def __aenter__(self) -> "Delivery":
+        self._typing = asyncio.create_task(self._type())
+        self._pump = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._typing.cancel()
+        self._pump.cancel()
+        await asyncio.wait([self._typing, self._pump])
+
+    def changed(self, reply: Reply) -> None:
+        """See chat.ports.Presenter."""
+        self._reply = reply
+        if not self._wake.is_set():
+            self._wake.set()
+            if not self._sent:
+                self._due = max(self._due, asyncio.get_running_loop().time() + _FIRST_AFTER)
+
+    async def finish(self, reply: Reply) -> Sequence[int]:
+        """See chat.ports.Presenter. Messages that could not be created after several attempts
+        are missing among the ids, and the log says so."""
+        self._reply = reply
+        self._typing.cancel()
+        self._final.set()
+        self._wake.set()
+        await self._pump
+        return [message.id for message in self._sent]
+
+    async def give_up(self, notice: str) -> None:
+        """Show what there is, with `notice`: the turn broke and will not finish."""
+        notices = [*self._reply.notices, notice]
+        await self.finish(replace(self._reply, state="failed", notices=notices))
+
+    async def _type(self) -> None:
+        while True:
+            try:
+                await self._question.channel.typing()
+            except (discord.HTTPException, *NETWORK_ERRORS) as error:
+                _log.debug("The typing indicator failed: %s", error)
+            await asyncio.sleep(_TYPING_EVERY)
+
+    async def _run(self) -> None:
+        clock = asyncio.get_running_loop()
+        while not self._is_lost:
+            await self._wake.wait()
+            if (wait := self._due - clock.time()) > 0:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._final.wait(), wait)
+            self._wake.clear()
+            final, started = self._final.is_set(), clock.time()
+            try:
+                more = await self._step(final=final)
+            except (discord.HTTPException, *NETWORK_ERRORS) as error:
+                more = await self._failed(error, final=final)
+            else:
+                self._failures = 0
+            if more:
+                self._due = started + self._cadence
+                self._wake.set()
+            elif final:
+                return
+
+    async def _step(self, *, final: bool) -> bool:
+        """Make the one request that is due. False if what is shown is what should be."""
+        pieces = [piece.content for piece in self._splitter.split(self._reply.text)]
+        wanted = reply_in_messages(self._reply, pieces, final=final, begun=bool(self._sent))
+        for index, content in enumerate(wanted):
+            if index == len(self._sent):
+                await self._post(content)
+                return True
+            if content != self._shown[index]:
+                await self._sent[index].edit(content=content, allowed_mentions=_NO_MENTIONS)
+                self._shown[index] = content
+                return True
+        if len(self._sent) > len(wanted) > 0:
+            with contextlib.suppress(discord.NotFound):
+                await self._sent[-1].delete()
+            del self._sent[-1], self._shown[-1]
+            return True
+        return False
+
+    async def _post(self, content: str) -> None:
+        """Create the next message. After a lost answer Discord finds the first attempt by the
+        nonce and returns that, so its content is put right by one more edit."""
+        message = await self._create(content, nonce=f"{self._key}-{self._created}")
+        self._typing.cancel()
+        self._created += 1
+        self._sent.append(message)
+        self._shown.append(None if self._post_in_doubt else content)
+        self._post_in_doubt = False
+
+    async def _create(self, content: str, *, nonce: str) -> discord.Message:
+        channel, reference = self._question.channel, self._reference
+        if reference is not None and not self._sent:
+            try:
+                return await channel.send(
+                    content, nonce=nonce, allowed_mentions=_NO_MENTIONS, reference=reference
+                )
+            except discord.HTTPException as error:
+                # The question is gone, is no message one can reply to, or may not be read.
+                if error.status != 400 and error.code != _NO_REPLY_WITHOUT_HISTORY:
+                    raise
+                self._reference = None
+        return await channel.send(content, nonce=nonce, allowed_mentions=_NO_MENTIONS)
+
+    async def _failed(self, error: Exception, *, final: bool) -> bool:
+        """Deal with a failed request. True if it is worth another attempt."""
+        if isinstance(error, discord.HTTPException) and not _passes(error):
+            self._is_lost = True
+            if not final:
+                self._on_lost()
+            if error.code in (_UNKNOWN_CHANNEL, _UNKNOWN_MESSAGE):
+                _log.info("A reply was deleted while it was written; the turn ends.")
+            else:
+                channel = self._question.channel
+                await tell_apart(self._question, reason_of_refusal(error, channel))
+            return False
+        self._failures += 1
+        self._post_in_doubt = True
+        if final and self._failures == _ATTEMPTS:
+            _log.error("A reply is incomplete: Discord failed %d times: %s", _ATTEMPTS, error)
+            return False
+        _log.warning("Discord failed while a reply was shown; it is tried again: %s", error)
+        await asyncio.sleep(min(2.0 ** (self._failures - 1), _LONGEST_PAUSE))
+        return True
+
+
+def _passes(error: discord.HTTPException) -> bool:
+    """Whether the same request may succeed later."""
+    return error.status >= 500 or error.status == 429

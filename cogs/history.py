@@ -1,0 +1,64 @@
+"""Reads a channel's past for a turn.
+
+Invariant: messages come oldest first, members' and the bot's own only. A thread is a channel
+of its own, so nothing of its parent is mixed in.
+"""
+
+import logging
+from collections.abc import Sequence
+
+import aiohttp
+import discord
+
+from chat.ports import ChannelMessage, Member
+from cogs.rendering import message_in_words
+
+_log = logging.getLogger(__name__)
+
+_SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
+_SCAN = 200
+"""Messages that one read looks at: in a channel full of other bots it finds fewer than asked."""
+
+
+def spoken(message: discord.Message, me: discord.abc.User) -> ChannelMessage:
+    """`message` as a turn sees it."""
+    author = message.author
+    return ChannelMessage(
+        id=message.id,
+        author=Member(id=author.id, name=author.display_name),
+        text=message_in_words(message, me),
+        at=message.created_at,
+        ours=author.id == me.id,
+    )
+
+
+class ChannelHistory:
+    """chat.ports.History over one channel, thread or direct conversation."""
+
+    def __init__(self, channel: discord.abc.Messageable, me: discord.abc.User) -> None:
+        self._channel = channel
+        self._me = me
+
+    async def read(self, *, before: int, after: int | None, limit: int) -> Sequence[ChannelMessage]:
+        """As the protocol says. What Discord does not hand out is missing, and logged."""
+        found: list[ChannelMessage] = []
+        try:
+            async for message in self._channel.history(
+                limit=max(limit, _SCAN),
+                before=discord.Object(before),
+                after=discord.Object(after) if after is not None else None,
+                oldest_first=False,
+            ):
+                words = spoken(message, self._me)
+                if words.text and self._counts(message):
+                    found.append(words)
+                if len(found) == limit:
+                    break
+        except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
+            _log.warning("The history of a channel could not be read: %s", error)
+        return found[::-1]
+
+    def _counts(self, message: discord.Message) -> bool:
+        if message.type not in _SPOKEN:
+            return False
+        return message.author.id == self._me.id or not (message.author.bot or message.webhook_id)

@@ -1,0 +1,69 @@
+"""What the bot needs to be allowed, what it lacks in a channel, and what a refusal means.
+
+Invariant: a permission is always named as Discord's own settings name it.
+"""
+
+from typing import TypeAlias
+
+import discord
+
+Channel: TypeAlias = discord.abc.MessageableChannel
+
+NEEDED = discord.Permissions(
+    view_channel=True,
+    send_messages=True,
+    send_messages_in_threads=True,
+    read_message_history=True,
+    add_reactions=True,
+)
+"""What an invitation asks for. Reactions tell where words are not allowed."""
+
+_TITLES = {
+    "view_channel": "View Channel",
+    "send_messages": "Send Messages",
+    "send_messages_in_threads": "Send Messages in Threads",
+    "read_message_history": "Read Message History",
+    "add_reactions": "Add Reactions",
+}
+
+_MISSING_ACCESS = 50001
+_MISSING_PERMISSIONS = 50013
+_REASONS = {
+    50083: "the thread is archived",
+    160005: "the thread is locked",
+    200000: "the server's AutoMod blocked the message",
+    200001: "the server's AutoMod blocked the message",
+}
+
+
+def lacking(channel: Channel) -> list[str]:
+    """Titles of the permissions that the bot needs in `channel` and does not have."""
+    return [_TITLES[name] for name in _needed_in(channel) if not getattr(_own(channel), name)]
+
+
+def lacking_to_speak(channel: Channel) -> list[str]:
+    """Titles of those without which the bot cannot say anything in `channel`."""
+    optional = {_TITLES["read_message_history"], _TITLES["add_reactions"]}
+    return [title for title in lacking(channel) if title not in optional]
+
+
+def _needed_in(channel: Channel) -> list[str]:
+    other = "send_messages" if isinstance(channel, discord.Thread) else "send_messages_in_threads"
+    return [name for name in _TITLES if name != other]
+
+
+def _own(channel: Channel) -> discord.Permissions:
+    guild = channel.guild
+    if guild is None or isinstance(channel, discord.PartialMessageable):
+        return discord.Permissions.all()
+    return channel.permissions_for(guild.me)
+
+
+def reason_of_refusal(error: discord.HTTPException, channel: Channel) -> str:
+    """Why Discord does not take a message, in words for a member. A permission is named."""
+    if error.code in (_MISSING_ACCESS, _MISSING_PERMISSIONS):
+        titles = lacking_to_speak(channel)
+        if not titles:
+            titles = [_TITLES["view_channel" if error.code == _MISSING_ACCESS else "send_messages"]]
+        return f"I lack the permission {' and '.join(titles)} there"
+    return _REASONS.get(error.code, f"Discord refused the message (code {error.code})")

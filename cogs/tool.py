@@ -1,0 +1,112 @@
+"""/tool: which tools there are, and the prompt that the next turn would send.
+
+Invariant: a snapshot shows nothing of a channel that the member who asks cannot read there, and
+only that member sees it.
+"""
+
+import io
+from typing import Literal, TypeAlias
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from chat.ports import Member, Place
+from cogs.history import ChannelHistory
+from cogs.ports import Service, ToolListing
+from cogs.splitting import split
+from cogs.tree import MANAGE_GUILD, answer_privately, require_manage_guild
+
+_Readable: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.Thread
+
+_LONGEST_DESCRIPTION = 200
+
+
+class Tool(commands.Cog):
+    """The /tool family."""
+
+    tool = app_commands.Group(
+        name="tool",
+        description="The tools that the model may use on this server",
+        guild_only=True,
+        default_permissions=MANAGE_GUILD,
+    )
+    prompt = app_commands.Group(name="prompt", description="What the model is sent", parent=tool)
+
+    def __init__(self, me: discord.abc.User, service: Service) -> None:
+        self._me = me
+        self._service = service
+
+    async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        """Integration settings may open a command to anyone; Manage Server is needed still."""
+        require_manage_guild(interaction)
+        return True
+
+    @tool.command(name="list", description="Every tool, and whether it is on")
+    async def list_tools(self, interaction: discord.Interaction) -> None:
+        """List the tools."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        tools = await self._service.tools(interaction.guild_id)
+        lines = [_line(tool) for tool in tools] or ["There are no tools."]
+        for content in split("\n".join(lines)):
+            await interaction.followup.send(content, ephemeral=True)
+
+    @prompt.command(
+        name="snapshot", description="The prompt as it would be sent now, as a file for you alone"
+    )
+    @app_commands.describe(
+        format="Text for reading, or JSON", channel="Another channel that you can read"
+    )
+    async def snapshot(
+        self,
+        interaction: discord.Interaction,
+        format: Literal["text", "json"] = "text",  # noqa: A002  # the option's name
+        channel: _Readable | None = None,
+    ) -> None:
+        """Attach the prompt of the next turn in a channel."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        where, asker = channel or interaction.channel, interaction.user
+        if not isinstance(where, _Readable) or not isinstance(asker, discord.Member):
+            await answer_privately(interaction, "There is no conversation in this channel.")
+            return
+        if not await _may_read(asker, where):
+            await answer_privately(interaction, "You cannot read that channel.")
+            return
+        made = await self._service.snapshot(
+            Place(guild_id=interaction.guild_id, channel_id=where.id),
+            Member(id=asker.id, name=asker.display_name),
+            ChannelHistory(where, self._me),
+            interaction.id,
+        )
+        text, ending = (made.json, "json") if format == "json" else (made.text, "txt")
+        await interaction.followup.send(
+            f"The prompt in {where.mention}, {len(text):,} characters. "
+            f"Stable part: `{made.prefix_hash}`",
+            file=discord.File(io.BytesIO(text.encode()), filename=f"prompt.{ending}"),
+            ephemeral=True,
+        )
+
+
+def _line(tool: ToolListing) -> str:
+    description = " ".join(tool.description.split())
+    if len(description) > _LONGEST_DESCRIPTION:
+        description = f"{description[: _LONGEST_DESCRIPTION - 1]}…"
+    state = "on" if tool.enabled else "off"
+    reason = f" ({tool.why})" if tool.why else ""
+    kind = "reads" if tool.read_only else "changes something"
+    return f"- `{tool.name}` **{state}**{reason}, {kind}, from {tool.source}: {description}"
+
+
+async def _may_read(member: discord.Member, channel: _Readable) -> bool:
+    allowed = channel.permissions_for(member)
+    if not (allowed.view_channel and allowed.read_message_history):
+        return False
+    if not isinstance(channel, discord.Thread) or not channel.is_private():
+        return True
+    if allowed.manage_threads:
+        return True
+    try:
+        await channel.fetch_member(member.id)
+    except discord.NotFound:
+        return False
+    return True

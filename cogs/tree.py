@@ -1,0 +1,79 @@
+"""Slash commands as a whole: registering them, and what a member reads when one fails.
+
+Invariant: commands are sent to Discord only when they differ from what was sent last, in one
+request, and never on the way to being ready. A failed command answers with one line that only
+the member sees.
+"""
+
+import hashlib
+import json
+import logging
+
+import discord
+from discord import app_commands
+
+from cogs.aside import NETWORK_ERRORS
+from cogs.ports import Meta
+
+_log = logging.getLogger(__name__)
+
+MANAGE_GUILD = discord.Permissions(manage_guild=True)
+
+NOT_ALLOWED = "You need the permission Manage Server for this."
+_OUTDATED = "This command has changed since. Try again in a minute."
+BROKEN = "Something went wrong inside the bot. Its log says what."
+
+
+def require_manage_guild(interaction: discord.Interaction) -> None:
+    """Raise MissingPermissions unless the member has Manage Server now, here."""
+    if not interaction.permissions.manage_guild:
+        raise app_commands.MissingPermissions(["manage_guild"])
+
+
+async def sync_if_changed(tree: app_commands.CommandTree[discord.Client], meta: Meta) -> None:
+    """Register the commands of `tree` if they are not what was registered last. Never raises
+    over what Discord or the network does; the next start tries again."""
+    payload = [command.to_dict(tree) for command in tree.get_commands()]
+    canonical = json.dumps(payload, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
+    key = f"commands:{tree.client.application_id}"
+    if await meta.get(key) == digest:
+        return
+    try:
+        await tree.sync()
+    except (discord.DiscordException, *NETWORK_ERRORS) as error:
+        _log.error("The slash commands could not be registered: %s", error)
+        return
+    await meta.put(key, digest)
+    _log.info("The slash commands are registered.")
+
+
+class CommandTree(app_commands.CommandTree[discord.Client]):
+    """The bot's commands."""
+
+    async def on_error(
+        self, interaction: discord.Interaction, error: app_commands.AppCommandError, /
+    ) -> None:
+        """Answer with one line and log what is not the member's doing."""
+        if isinstance(error, app_commands.MissingPermissions):
+            line = NOT_ALLOWED
+        elif isinstance(
+            error, app_commands.CommandNotFound | app_commands.CommandSignatureMismatch
+        ):
+            line = _OUTDATED
+        else:
+            line = BROKEN
+            name = interaction.command.qualified_name if interaction.command else "?"
+            _log.error("The command /%s failed.", name, exc_info=error)
+        await answer_privately(interaction, line)
+
+
+async def answer_privately(interaction: discord.Interaction, line: str) -> None:
+    """Say `line` to the member alone, whether or not the interaction is acknowledged yet."""
+    try:
+        if interaction.response.is_done():
+            await interaction.followup.send(line, ephemeral=True)
+        else:
+            await interaction.response.send_message(line, ephemeral=True)
+    except (discord.HTTPException, *NETWORK_ERRORS) as failure:
+        _log.warning("A command's answer was not sent: %s", failure)
