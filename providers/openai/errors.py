@@ -10,6 +10,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import cast
 
 import httpx2
 from openai import APIConnectionError, APIStatusError, APITimeoutError
@@ -263,7 +264,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(cause))
         yield cause
         if isinstance(cause, BaseExceptionGroup):
-            waiting += cause.exceptions
+            waiting += cast("BaseExceptionGroup[BaseException]", cause).exceptions
         waiting += [other for other in (cause.__cause__, cause.__context__) if other is not None]
 
 

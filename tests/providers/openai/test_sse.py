@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from providers.openai.sse import EventTooLarge, ServerEvent, SseReader
 
-CASES = {
+CASES: dict[str, tuple[bytes, list[tuple[str, str]]]] = {
     "one event": (b"data: {}\n\n", [("{}", "")]),
     "no space after the colon": (b"data:{}\n\n", [("{}", "")]),
     "carriage returns": (b'data: {"a":1}\r\rdata: {"a":2}\r\r', [('{"a":1}', ""), ('{"a":2}', "")]),
