@@ -5,16 +5,19 @@ is checked against the switches that exist; its custom id carries a name and no 
 """
 
 import logging
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import discord
 from discord import app_commands, ui
 from discord.ext import commands
-from discord.types.interactions import SelectMessageComponentInteractionData
 
 from cogs.permissions import lacking
 from cogs.ports import Overview, Service, Switch
 from cogs.tree import BROKEN, MANAGE_GUILD, NOT_ALLOWED, answer_privately, require_manage_guild
+
+if TYPE_CHECKING:
+    # Circular at run time: discord.py itself imports it for type checkers alone.
+    from discord.types.interactions import SelectMessageComponentInteractionData
 
 _log = logging.getLogger(__name__)
 

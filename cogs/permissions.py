@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import discord
 
-Channel: TypeAlias = discord.abc.MessageableChannel
+Channel: TypeAlias = "discord.abc.MessageableChannel"
 
 NEEDED = discord.Permissions(
     view_channel=True,

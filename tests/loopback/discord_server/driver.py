@@ -58,6 +58,11 @@ class Driver:
         """Delete a message, a member's or the bot's."""
         self._core.messages.delete(message)
 
+    def redeliver(self, message: Message) -> None:
+        """Announce a message once more, as Discord does after some lost connections."""
+        payload = self._core.payloads.gateway_message(message)
+        self._core.gateway.dispatch("MESSAGE_CREATE", payload, message.channel)
+
     def slash(
         self,
         channel: Channel,

@@ -1,0 +1,103 @@
+"""The bot in this process, on a loopback Discord over real sockets."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+import pytest
+
+from cogs.client import VerbatimBot
+from tests.cogs.scripted import MemoryMeta, ScriptedService
+from tests.loopback.discord_server import (
+    Bucket,
+    Channel,
+    Guild,
+    Interaction,
+    LoopbackDiscord,
+    Message,
+    User,
+)
+from tests.loopback.discord_server.pointing import pointed_at
+
+CADENCE = 0.15
+"""Fast, where a test does not mean the rate limits; those are lifted then."""
+
+
+@dataclass(kw_only=True)
+class Scene:
+    """A guild with a channel, two members, and the bot that serves them."""
+
+    server: LoopbackDiscord
+    service: ScriptedService
+    meta: MemoryMeta
+    guild: Guild
+    channel: Channel
+    alice: User
+    bob: User
+    bot: VerbatimBot | None = None
+
+    def ask(self, text: str, *, user: User | None = None) -> Message:
+        """A message that mentions the bot."""
+        mention = self.server.bot.mention
+        return self.server.driver.say(self.channel, user or self.alice, f"{mention} {text}")
+
+    def answers(self, channel: Channel | None = None) -> list[Message]:
+        """The bot's messages in a channel."""
+        messages = self.server.messages(channel or self.channel)
+        return [message for message in messages if message.author is self.server.bot]
+
+    async def turns_done(self, count: int = 1, *, within: float = 10.0) -> None:
+        """Wait until so many turns were finished."""
+        async with asyncio.timeout(within):
+            while len(self.service.shown) < count:
+                await asyncio.sleep(0.01)
+
+    async def slash(
+        self, path: str, user: User | None = None, **options: str | Channel
+    ) -> Interaction:
+        """Run a command and wait for what it shows."""
+        used = self.server.driver.slash(self.channel, user or self.guild.owner, path, options)
+        return await self.server.driver.answered(used)
+
+    async def start(self, *, cadence: float = CADENCE) -> VerbatimBot:
+        """Connect the bot."""
+        self.bot = VerbatimBot(self.service, self.meta, cadence=cadence, guild_ready_timeout=0.1)
+        self._running = asyncio.create_task(self.bot.start(self.server.token))
+        await self.server.wait_for(lambda record: record.kind == "commands")
+        await self.bot.wait_until_ready()
+        return self.bot
+
+    async def stop(self) -> None:
+        """Disconnect it."""
+        if self.bot is not None:
+            await self.bot.close()
+            await asyncio.wait([self._running])
+
+
+@pytest.fixture
+async def quiet_scene() -> AsyncGenerator[Scene]:
+    """A scene whose bot is not connected yet, with Discord's usual rate limits."""
+    async with LoopbackDiscord() as server:
+        guild = server.build.guild()
+        scene = Scene(
+            server=server,
+            service=ScriptedService(),
+            meta=MemoryMeta(),
+            guild=guild,
+            channel=server.build.channel(guild, "general"),
+            alice=server.build.user("alice", guild),
+            bob=server.build.user("bob", guild),
+        )
+        with pointed_at(server):
+            yield scene
+            await scene.stop()
+        assert server.violations() == []
+
+
+@pytest.fixture
+async def scene(quiet_scene: Scene) -> Scene:
+    """A scene with the bot connected and rate limits out of the way."""
+    buckets = quiet_scene.server.limits.buckets
+    buckets.update(dict.fromkeys(buckets, Bucket(requests=40, seconds=1.0)))
+    await quiet_scene.start()
+    return quiet_scene
