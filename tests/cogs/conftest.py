@@ -61,10 +61,12 @@ class Scene:
 
     async def start(self, *, cadence: float = CADENCE) -> VerbatimBot:
         """Connect the bot."""
+        position = len(self.server.journal)
         self.bot = VerbatimBot(self.service, self.meta, cadence=cadence, guild_ready_timeout=0.1)
         self._running = asyncio.create_task(self.bot.start(self.server.token))
-        await self.server.wait_for(lambda record: record.kind == "commands")
+        await self.server.wait_for(lambda record: record.kind == "identify", since=position)
         await self.bot.wait_until_ready()
+        await self.server.wait_for(lambda record: record.kind == "commands")
         return self.bot
 
     async def stop(self) -> None:

@@ -1,11 +1,11 @@
-"""Routes that start threads: in a channel, on a message, as a post in a forum."""
+"""Routes of threads: starting them in a channel, on a message or in a forum; their members."""
 
 from tests.loopback.discord_server.core import Core
 from tests.loopback.discord_server.errors import ApiError, Problem
-from tests.loopback.discord_server.objects import channel_payload
+from tests.loopback.discord_server.objects import channel_payload, timestamp
 from tests.loopback.discord_server.permissions import require
 from tests.loopback.discord_server.rest.request import Answer, Request, Route
-from tests.loopback.discord_server.wire import ChannelKind, Permission
+from tests.loopback.discord_server.wire import ChannelKind, Payload, Permission
 
 
 async def start_thread(core: Core, request: Request) -> Answer:
@@ -48,10 +48,26 @@ async def join_thread(core: Core, request: Request) -> None:
     core.world.channel(request.id("channel"))
 
 
+async def get_thread_member(core: Core, request: Request) -> Payload:
+    """A member of a thread; of those who may be one, only its owner is known here."""
+    thread = core.world.channel(request.id("channel"))
+    require(core.journal, core.world.bot, thread)
+    user = core.world.user(request.id("user"))
+    if thread.thread is None or thread.thread.owner is not user:
+        raise ApiError(Problem.UNKNOWN_MEMBER)
+    return {
+        "id": str(thread.id),
+        "user_id": str(user.id),
+        "join_timestamp": timestamp(thread.thread.created),
+        "flags": 0,
+    }
+
+
 ROUTES = (
     Route("POST", "/channels/{channel}/threads", start_thread, "threads"),
     Route(
         "POST", "/channels/{channel}/messages/{message}/threads", start_thread_on_message, "threads"
     ),
     Route("PUT", "/channels/{channel}/thread-members/@me", join_thread, "threads"),
+    Route("GET", "/channels/{channel}/thread-members/{user}", get_thread_member, "threads"),
 )
