@@ -120,9 +120,9 @@ class EmbeddedEndpoint:
         if not line:
             raise EmbeddedError(
                 f"The embedded endpoint did not start (exit code {await process.wait()})."
-                f"{self._last_lines()}\nThe file must be a sound GGUF model and fit into free "
-                "memory. Delete it to have it fetched anew, set VERBATIM_MODEL_PATH to another, "
-                "or set VERBATIM_BASE_URL to the URL of an endpoint."
+                f"{self._last_lines()}\n{self._model.path} must be a sound GGUF model and fit into "
+                "free memory. If it was fetched here, delete it and it is fetched again; or set "
+                "VERBATIM_MODEL_PATH to another file, or VERBATIM_BASE_URL to an endpoint's URL."
             )
         base_url: str = json.loads(line)["base_url"]
         return base_url

@@ -97,7 +97,11 @@ def _start(arguments: argparse.Namespace) -> Any:
     params.verbosity = _WARNINGS
     if arguments.plain_template:
         params.chat_template = _PLAIN_TEMPLATE
-    return llama.Server(params)
+    try:
+        return llama.Server(params)
+    except RuntimeError as error:
+        # The reason is in the log lines above; a traceback would push it out of sight.
+        raise SystemExit(str(error)) from None
 
 
 def _wait_for_parent(stop: threading.Event) -> None:
