@@ -6,21 +6,27 @@ second, read-only connection and see only what is committed.
 """
 
 import asyncio
+import logging
 import sqlite3
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Literal, LiteralString, TypeAlias
+from typing import Literal, LiteralString, TypeAlias, TypeVar
 
 import aiosqlite
 
 from data.errors import StoreError, explained
+
+T = TypeVar("T")
 
 Value: TypeAlias = int | str | None
 """What a statement's parameter can be."""
 
 BUSY_TIMEOUT = 5.0
 """Seconds to wait for a lock that another program holds, a backup job or a database browser."""
+
+# Its debug lines hold the parameters of every statement, members' words among them.
+logging.getLogger("aiosqlite").setLevel(logging.INFO)
 
 
 class Transaction:
@@ -129,16 +135,25 @@ def database_uri(path: Path, mode: Literal["ro", "rw"]) -> str:
     return f"{path.absolute().as_uri()}?mode={mode}"
 
 
+async def to_the_end(work: Awaitable[T]) -> T:
+    """Await `work`; if cancelled, let it end first. For what a thread does and must not be left
+    half done: a cancelled future would only drop its outcome."""
+    running = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.gather(running, return_exceptions=True)
+        raise
+
+
 async def _connect(
     stack: AsyncExitStack, path: Path, mode: Literal["ro", "rw"]
 ) -> aiosqlite.Connection:
     """A connection that `stack` closes. Left open, its thread would keep the process alive."""
-    connection = await aiosqlite.connect(
-        database_uri(path, mode),
-        uri=True,
-        isolation_level=None,
-        timeout=BUSY_TIMEOUT,
+    connection = aiosqlite.connect(
+        database_uri(path, mode), uri=True, isolation_level=None, timeout=BUSY_TIMEOUT
     )
     stack.push_async_callback(connection.close)
+    await to_the_end(connection)
     connection.row_factory = sqlite3.Row
     return connection

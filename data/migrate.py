@@ -27,8 +27,6 @@ APPLICATION_ID = 0x5662746D
 _SQLITE_NEEDED = (3, 37, 0)
 """The first SQLite with STRICT tables."""
 
-_HEADER = b"SQLite format 3\x00"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
@@ -94,18 +92,13 @@ def _connect(path: Path, mode: Literal["ro", "rw"]) -> sqlite3.Connection:
 
 def _inspect(path: Path, *, newest: int) -> int:
     """The schema version of the file at `path`, 0 for an empty one; changes nothing."""
-    with path.open("rb") as file:
-        head = file.read(len(_HEADER))
-    if not head:
+    if path.stat().st_size == 0:
         return 0
-    with explained(path):
-        if head != _HEADER:
-            raise file_trouble("NOTADB", path)
-        with closing(_connect(path, "ro")) as connection:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            (application,) = connection.execute("PRAGMA application_id").fetchone()
-            (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-            (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    with explained(path), closing(_connect(path, "ro")) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if health != "ok":
         raise file_trouble("CORRUPT", path)
     if tables and application != APPLICATION_ID:
@@ -142,7 +135,10 @@ def _copy(connection: sqlite3.Connection, path: Path, version: int) -> Path:
 
 
 def _apply(connection: sqlite3.Connection, migration: Migration, copy: Path | None) -> None:
-    """Run one migration and check that it ended where it must."""
+    """Run one migration and check that it ended where it must.
+
+    If it raises, closing the connection rolls back what the migration left open.
+    """
     script = migration.path.read_text(encoding="utf-8")
     try:
         # Foreign keys stay unenforced here, SQLite's default: a migration that rebuilds a table
@@ -156,8 +152,6 @@ def _apply(connection: sqlite3.Connection, migration: Migration, copy: Path | No
             problem = f"it left the schema at {version}"
     except sqlite3.Error as error:
         problem = str(error)
-    finally:
-        connection.rollback()
     if problem:
         kept = f" A copy made before is {copy}." if copy else ""
         raise StoreError(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from data.channels import Channels
 from data.claims import Claims
-from data.database import Database, open_database
+from data.database import Database, open_database, to_the_end
 from data.erasure import erase_guild, erase_member, export_member
 from data.facts import Facts
 from data.guild_settings import GuildSettings
@@ -58,19 +58,9 @@ async def open_store(home: Path) -> AsyncGenerator[Store]:
     prepare_home(home)
     with instance_lock(home):
         path = home / DATABASE_NAME
-        await _migrate(path)
+        # The lock must not be given back while the thread still migrates.
+        await to_the_end(asyncio.to_thread(migrate, path))
         async with open_database(path) as database:
             store = Store(database)
             await store.claims.prune()
             yield store
-
-
-async def _migrate(path: Path) -> None:
-    """Migrate in a thread. Cancellation waits for it: a thread cannot be stopped, and the lock
-    must not be given back under it."""
-    running = asyncio.ensure_future(asyncio.to_thread(migrate, path))
-    try:
-        await asyncio.shield(running)
-    except asyncio.CancelledError:
-        await asyncio.gather(running, return_exceptions=True)
-        raise

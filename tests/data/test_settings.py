@@ -151,6 +151,12 @@ def test_a_bad_secret_is_named_and_not_shown(tmp_path: Path, name: str, secret: 
         error = error.__cause__ or error.__context__
 
 
+def test_an_error_from_the_class_itself_shows_no_secret_either():
+    with pytest.raises(ValidationError) as caught:
+        Settings.model_validate({"api_key": "hunter2 hunter2"})
+    assert "hunter2" not in f"{caught.value} {caught.value!r}"
+
+
 def test_no_repr_shows_a_secret(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.DEBUG)
     settings = load(tmp_path, DISCORD_TOKEN="hunter2", VERBATIM_API_KEY="hunter3")

@@ -6,11 +6,14 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from data.errors import StoreError
+from data.migrate import migrate
 from data.settings import REPOSITORY
 from data.store import Store, open_store
 
@@ -85,6 +88,28 @@ async def test_cancelled_while_opening_it_can_be_opened_again(tmp_path: Path, pa
     task.cancel()
     await asyncio.wait([task])
     await reopen(tmp_path)
+
+
+async def test_cancellation_waits_for_a_migration_under_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    begun, ended = threading.Event(), threading.Event()
+
+    def slow(path: Path) -> None:
+        begun.set()
+        time.sleep(0.2)
+        migrate(path)
+        ended.set()
+
+    monkeypatch.setattr("data.store.migrate", slow)
+    task = asyncio.create_task(reopen(tmp_path))
+    await asyncio.to_thread(begun.wait)
+    task.cancel()
+    with pytest.raises(StoreError, match="Another Verbatim process"):
+        await reopen(tmp_path)
+    await asyncio.wait([task])
+    assert task.cancelled()
+    assert ended.is_set()
 
 
 async def test_a_home_that_is_a_file(tmp_path: Path):
