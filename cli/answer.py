@@ -92,10 +92,11 @@ class AnswerView:
         drawing, self._drawing = self._drawing, None
         drawing.cancel()
         try:
-            with suppress(asyncio.CancelledError):
-                await drawing
+            await asyncio.wait([drawing])
         finally:
             self._live.stop()
+        if not drawing.cancelled():
+            drawing.result()  # it failed, say because the output was closed
 
     async def _draw_on(self) -> None:
         while True:

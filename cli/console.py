@@ -6,7 +6,6 @@ model, which tools run and what is stored is decided below, exactly as for a cha
 
 import asyncio
 import signal
-import threading
 import time
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from typing import Protocol, TextIO
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply
 from cli.answer import AnswerView
-from cli.terminal import InputLines, one_line, printable, write_anything
+from cli.terminal import InputLines, forsake, one_line, printable, write_anything
 
 PLACE = Place(guild_id=None, channel_id=1)
 """The console as a channel. Discord's ids are far larger, so nothing is shared with one."""
@@ -150,6 +149,15 @@ async def run_console(
     """
     write_anything(stdout)
     chat = _Chat(turns, Member(id=_MEMBER_ID, name=member_name), bot_name, stdout)
+    try:
+        await _converse(chat, greeting, stdin)
+    except BrokenPipeError:  # whoever read us has had enough
+        forsake(stdout)
+        return 1
+    return int(chat.failed and not stdin.isatty())
+
+
+async def _converse(chat: "_Chat", greeting: Sequence[str], stdin: TextIO) -> None:
     interactive = stdin.isatty()
     if interactive:
         chat.say(*greeting, "/help lists the commands.")
@@ -157,20 +165,17 @@ async def run_console(
     with _on_interrupt(lambda: chat.stop_answer() or lines.end()):
         while True:
             if interactive:
-                stdout.write(_PROMPT)
-                stdout.flush()
+                chat.say(_PROMPT, end="")
             line = await lines.next()
             if line is None:
                 break
             text = printable(line).strip()
             if text == "/quit":
-                return 0
+                return
             if text:
                 await chat.take(text)
     if interactive:
         chat.say("")
-        return 0
-    return int(chat.failed)
 
 
 class _Chat:
@@ -190,10 +195,9 @@ class _Chat:
             "/snapshot": self._show_snapshot,
         }
 
-    def say(self, *lines: str) -> None:
+    def say(self, *lines: str, end: str = "\n") -> None:
         """Write lines of our own."""
-        self._stdout.write("".join(f"{line}\n" for line in lines))
-        self._stdout.flush()
+        print(*lines, sep="\n", end=end, file=self._stdout, flush=True)
 
     async def take(self, text: str) -> None:
         """Obey a command or answer a message."""
@@ -251,9 +255,6 @@ class _Chat:
 @contextmanager
 def _on_interrupt(act: Callable[[], object]) -> Generator[None]:
     """Let Ctrl-C call `act` in the event loop instead of raising KeyboardInterrupt."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     loop = asyncio.get_running_loop()
 
     def handle(_signal: int, _frame: FrameType | None) -> None:

@@ -42,6 +42,13 @@ def write_anything(stream: TextIO) -> None:
         stream.reconfigure(errors="replace")
 
 
+def forsake(stream: TextIO) -> None:
+    """Send what `stream` still holds nowhere: its reader is gone, and closing it would fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
 class InputLines:
     """Lines of an input stream for a running event loop.
 

@@ -176,6 +176,18 @@ async def test_an_output_that_lacks_a_character_shows_another() -> None:
         assert output.read() == "ok ?\n\n"
 
 
+async def test_a_reader_who_leaves_ends_the_chat_quietly() -> None:
+    source, keyboard = os.pipe()
+    screen, sink = os.pipe()
+    os.write(keyboard, b"hi\nhi\n")
+    os.close(screen)
+    turns = Scripted(scripts=[[write("one")], [write("two")]])
+    with os.fdopen(source) as stdin, os.fdopen(sink, "w") as stdout:
+        assert await run_console(turns, stdin=stdin, stdout=stdout) == 1
+        os.close(keyboard)
+    assert len(turns.requests) == 1
+
+
 async def test_history_is_read_like_a_channel() -> None:
     history = ConsoleHistory()
     author = Member(id=1, name="User")
