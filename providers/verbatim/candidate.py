@@ -1,0 +1,164 @@
+"""What a dialect's reader works with: the text, the names on offer, and where findings go.
+
+Invariant: findings leave in the order of the text and tile it from the candidate's start. What
+has left is settled; the reader may still take back everything after it.
+"""
+
+import re
+from dataclasses import dataclass, replace
+
+from prompt.values import ToolSpec
+from providers.verbatim.arguments import Written
+from providers.verbatim.names import NameIndex
+from providers.verbatim.objects import NAME_KEYS, ObjectCall, read_calls
+from providers.verbatim.scanner import Frame, Scanner, Wait
+from providers.verbatim.sites import Ending, Hidden, Malformed, Sink, Site
+
+_EARLY = 400
+_EARLY_NAME = re.compile(
+    r"\{\s{0,40}(?:['\"]type['\"]\s{0,9}:\s{0,9}['\"]function['\"]\s{0,9},\s{0,40})?"
+    rf"['\"]?(?:{'|'.join(NAME_KEYS)})['\"]?\s{{0,9}}:\s{{0,40}}"
+    r"(?:\{\s{0,40}['\"]name['\"]\s{0,9}:\s{0,40})?['\"]([^'\"\\{}]{1,128})['\"]"
+)
+_NAME = re.compile(r"[\w.\-:/]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Where a candidate stands. `whole`: nothing was said before it in this response."""
+
+    line_start: bool = False
+    whole: bool = False
+
+
+class Candidate:
+    """A stretch of text that may be one call or several."""
+
+    def __init__(
+        self,
+        scan: Scanner,
+        names: NameIndex,
+        sink: Sink,
+        *,
+        start: int,
+        setting: Setting,
+        limit: int,
+    ) -> None:
+        self.scan = scan
+        self.names = names
+        self.start = start
+        self.setting = setting
+        self.limit = limit
+        self.last = False
+        """Set by a reader whose finding is a call only if nothing but calls follows."""
+        self._sink = sink
+        self._open: Site | None = None
+        self._started = False
+
+    @property
+    def found(self) -> bool:
+        """Whether a call waits for its end to be settled."""
+        return self._open is not None
+
+    def started(self, spec: ToolSpec, start: int) -> None:
+        """The call that begins at `start` is one of `spec`, whatever its arguments."""
+        if not self._started:
+            self.settle(start, "closed")
+            self._sink.started(spec.name)
+            self._started = True
+            self.scan.room = self.limit
+
+    def propose(
+        self,
+        name: str,
+        arguments: Written,
+        start: int,
+        end: int,
+        *,
+        ending: Ending = "closed",
+        repaired: bool = False,
+        size: int = 0,
+    ) -> None:
+        """A call stands at `start` to `end`; closers behind it may still be added to it."""
+        self.settle(start, "closed")
+        self._open = Site(
+            name=name,
+            arguments=arguments,
+            span=(self.start, end),
+            ending=ending,
+            repaired=repaired,
+            size=size if size > self.limit else 0,
+        )
+        self._started = False
+        self.scan.room = None
+
+    def settle(self, end: int, ending: Ending | None = None) -> None:
+        """The open call, if any, reaches to `end`.
+
+        `ending` says how the wrapper around it ends; a call that is incomplete stays so.
+        """
+        if self._open is None:
+            return
+        site = self._open
+        self._open = None
+        if ending is None or site.ending in ("open", "cut"):
+            ending = site.ending
+        self._leave(end)
+        self._sink.piece(replace(site, span=(site.span[0], end), ending=ending))
+
+    def extend(self, end: int) -> None:
+        """The open call reaches to `end`; whether it is settled there is still open."""
+        if self._open:
+            self._open = replace(self._open, span=(self._open.span[0], end))
+
+    def malformed(self, problem: str, end: int, *, name: str = "", cut: bool = False) -> None:
+        """Up to `end` stands a wrapper without a readable call."""
+        span = (self.start, end)
+        self._leave(end)
+        self._sink.piece(Malformed(name=name, problem=problem, span=span, cut=cut))
+
+    def hide(self, end: int, why: str) -> None:
+        """What stands up to `end` reaches nobody."""
+        if end > self.start:
+            span = (self.start, end)
+            self._leave(end)
+            self._sink.piece(Hidden(span=span, why=why))
+
+    def _leave(self, end: int) -> None:
+        self.start = end
+        self.scan.room = None
+
+    def name(self, pos: int) -> Wait[int]:
+        """Where the name at `pos` ends."""
+        return (yield from self.scan.skip(pos, _NAME))
+
+    def watch(self, start: int, scan: Wait[Frame]) -> Wait[Frame]:
+        """Run `scan` over the call object at `start`, announcing its name when it is certain."""
+        while True:
+            try:
+                next(scan)
+            except StopIteration as stop:
+                frame: Frame = stop.value
+                self._announce(start)
+                return frame
+            if self.scan.end - start < 4 * _EARLY:
+                self._announce(start)
+            yield
+
+    def _announce(self, start: int) -> None:
+        if self._started:
+            return
+        spec = self.names.resolve(self.early_name(start))
+        if spec:
+            self.started(spec, start)
+
+    def early_name(self, start: int) -> str:
+        """The name in the call object at `start`, as soon as it has been written."""
+        match = _EARLY_NAME.match(self.scan.slice(start, start + _EARLY))
+        return match.group(1) if match else ""
+
+    def read_object(self, frame: Frame) -> list[ObjectCall]:
+        """The calls in a framed object; the reading whose arguments fit wins, else the first."""
+        text = self.scan.slice(frame.start, frame.end)
+        readings = read_calls(text, self.names, complete=not frame.open_string)
+        return list(readings[0]) if readings else []

@@ -1,0 +1,297 @@
+"""Writes down, in order, what the parser has settled, and judges every call on the way.
+
+Invariant: events tile the text in its order; only a name on the surface becomes a ToolCall.
+After a call only blanks and further calls come; the first words there cut the response.
+"""
+
+from dataclasses import replace
+
+from prompt.events import (
+    CallError,
+    CallErrorCode,
+    CallStarted,
+    Dropped,
+    FinishReason,
+    ParserEvent,
+    ReasoningDelta,
+    Reclassified,
+    TextDelta,
+)
+from prompt.values import Span, ToolCall, ToolSpec
+from providers.verbatim.arguments import BindFailure, Bound, bind_call
+from providers.verbatim.identity import call_id, call_key
+from providers.verbatim.names import NameIndex
+from providers.verbatim.settings import ParserSettings
+from providers.verbatim.sites import Malformed, Site
+
+_RAW_SHOWN = 2_000
+_LISTED_NAMES = 20
+_AFTER_CALL = "words after the last call"
+
+
+class Ledger:
+    """The events of one response."""
+
+    def __init__(self, names: NameIndex, settings: ParserSettings, id_seed: str) -> None:
+        self._names = names
+        self._settings = settings
+        self._id_seed = id_seed
+        self._ordinal = 0
+        self._events: list[ParserEvent] = []
+        self._shown: list[TextDelta] = []
+        self._kept_call: ToolCall | None = None
+        self._kept_raw = ""
+        self._kept: list[ParserEvent] = []
+        self._announced = ""
+        self.finish: FinishReason | None = None
+        self.spoke = False
+        self.called = False
+        self.cut = False
+
+    def take(self) -> list[ParserEvent]:
+        """The events since the last time."""
+        events = self._events
+        self._events = []
+        return events
+
+    @property
+    def simple(self) -> bool:
+        """Whether words that come now are simply shown."""
+        return self.spoke and not self.called and self._kept_call is None
+
+    @property
+    def thinks(self) -> bool:
+        """Whether thinking that comes now is simply passed on."""
+        return not self.cut and self._kept_call is None
+
+    def plain(self, event: TextDelta) -> TextDelta:
+        """Note words that are shown without further ado; only while `simple`."""
+        self._shown.append(event)
+        return event
+
+    def text(self, text: str, start: int) -> None:
+        """Words of the answer."""
+        if not text:
+            return
+        if self.called and not self.cut:
+            words = text.lstrip()
+            blank = len(text) - len(words)
+            if blank:
+                self._show(text[:blank], start)
+            if not words:
+                return
+            self.cut = True
+            text, start = words, start + blank
+        if self.cut:
+            self.drop((start, start + len(text)), _AFTER_CALL)
+            return
+        if not self.spoke and not text.isspace():
+            self.spoke = True
+            self._release()
+        self._show(text, start)
+
+    def _show(self, text: str, start: int) -> None:
+        event = TextDelta(text=text, span=(start, start + len(text)))
+        self._shown.append(event)
+        self._add(event)
+
+    def reasoning(self, text: str, span: Span | None) -> None:
+        """Thinking. `span` is None for text from a field of its own."""
+        if not text:
+            return
+        if self.cut and span is not None:
+            self.drop(span, _AFTER_CALL)
+            return
+        self._add(ReasoningDelta(text=text, span=span))
+
+    def drop(self, span: Span, why: str) -> None:
+        """Text that reaches nobody."""
+        if span[1] > span[0]:
+            self._add(Dropped(span=span, why=why))
+
+    def _add(self, event: ParserEvent) -> None:
+        (self._events if self._kept_call is None else self._kept).append(event)
+
+    def reclassify(self) -> None:
+        """What was shown since the last thinking turns out to be thinking."""
+        runs: list[list[TextDelta]] = []
+        end = -1
+        for event in self._shown:
+            start, after = event.span or (0, 0)
+            if start != end:
+                runs.append([])
+            runs[-1].append(event)
+            end = after
+        self._shown = []
+        for run in runs:
+            text = "".join(event.text for event in run)
+            first, last = run[0].span, run[-1].span
+            if first and last and text.strip():
+                self._add(Reclassified(text=text, span=(first[0], last[1])))
+        self.spoke = False
+
+    def forget_shown(self) -> None:
+        """What was shown so far stays shown, whatever comes."""
+        self._shown = []
+
+    def started(self, name: str) -> None:
+        """A call of an offered tool has begun."""
+        if self.cut or any(name == quoted for quoted, _ in self._settings.quoted):
+            return
+        self._release()
+        self._announced = name
+        self._add(CallStarted(name=name))
+
+    def call(self, site: Site, raw: str) -> None:
+        """A call stands in the answer; `raw` is its text."""
+        if self.cut:
+            self.drop(site.span, _AFTER_CALL)
+            return
+        outcome = self._judge(site, raw)
+        if outcome is None:
+            self.text(raw, site.span[0])
+            return
+        self._release()
+        if isinstance(outcome, ToolCall):
+            if self._announced != outcome.name:
+                self._add(CallStarted(name=outcome.name))
+            outcome = self._numbered(outcome)
+        self._announced = ""
+        self.called = True
+        self._add(outcome)
+
+    def malformed(self, found: Malformed, raw: str) -> None:
+        """A call wrapper without a call stands in the answer."""
+        if self.cut:
+            self.drop(found.span, _AFTER_CALL)
+            return
+        self._release()
+        self._announced = ""
+        code = "truncated" if found.cut else "malformed"
+        message = (
+            "Your tool call was cut off before it was complete. Write it again, shorter."
+            if found.cut
+            else f"Your text has the form of a tool call, but {found.problem}. Nothing was run. "
+            "Write the tool's name and one JSON object with its arguments."
+        )
+        self._add(
+            CallError(
+                code=code, name=found.name, message=message, raw=_clipped(raw), span=found.span
+            )
+        )
+
+    def thought(self, site: Site, raw: str, span: Span | None) -> None:
+        """A call stands in thinking: it is kept back, in case the turn says nothing else."""
+        outcome = self._judge(site, raw)
+        keeps = self._settings.call_in_reasoning == "if_silent"
+        if not isinstance(outcome, ToolCall) or not keeps or self.spoke or self.called:
+            self.reasoning(raw, span)
+            return
+        self._release()
+        self._kept_call = replace(outcome, span=span)
+        self._kept_raw = raw
+
+    def _release(self) -> None:
+        """The call that was kept back is thinking after all."""
+        call = self._kept_call
+        if call is None:
+            return
+        self._kept_call = None
+        self._events.append(ReasoningDelta(text=self._kept_raw, span=call.span))
+        self._events.extend(self._kept)
+        self._kept = []
+
+    def close(self, *, native_calls: bool) -> None:
+        """The response is over: settle what was kept back."""
+        call = self._kept_call
+        if call is None:
+            return
+        if native_calls or self.finish == "length":
+            self._release()
+            return
+        self._kept_call = None
+        self._events.append(CallStarted(name=call.name))
+        self._events.append(self._numbered(call))
+        self._events.extend(self._kept)
+        self._kept = []
+        self.called = True
+
+    def _numbered(self, call: ToolCall) -> ToolCall:
+        self._ordinal += 1
+        return replace(call, id=call_id(self._id_seed, self._ordinal))
+
+    def _judge(self, site: Site, raw: str) -> ToolCall | CallError | None:
+        """What becomes of a call; None where it is only quoted, and stays text."""
+        spec = self._names.resolve(site.name)
+        if spec is None:
+            return self._error(site, raw, "unknown_tool", self._unknown(site.name))
+        if site.size or _size(site) > self._settings.max_argument_chars:
+            return self._error(
+                site,
+                raw,
+                "too_large",
+                f"The arguments of {spec.name} exceed {self._settings.max_argument_chars} "
+                "characters. Send less at once.",
+            )
+        if site.ending == "cut" or (self.finish == "length" and site.ending != "closed"):
+            return self._error(site, raw, "truncated", _truncated(spec))
+        complete = site.ending != "open" or self.finish in ("stop", "tool_calls")
+        bound = bind_call(spec, site.arguments, complete=complete)
+        if isinstance(bound, BindFailure):
+            if site.ending == "open":
+                return self._error(site, raw, "truncated", _truncated(spec))
+            return self._error(site, raw, "invalid_arguments", bound.message(spec))
+        return self._allowed(site, spec, bound, raw)
+
+    def _allowed(
+        self, site: Site, spec: ToolSpec, bound: Bound, raw: str
+    ) -> ToolCall | CallError | None:
+        key = call_key(spec.name, bound.arguments)
+        if not spec.read_only and key in self._settings.quoted:
+            return None
+        if not spec.read_only and key in self._settings.copied:
+            return self._error(
+                site,
+                raw,
+                "copied",
+                f"This exact call of {spec.name} stands in text that was read in this turn, so "
+                "it was not run. Only the member can ask for it.",
+            )
+        return ToolCall(
+            id="",
+            name=spec.name,
+            arguments=bound.arguments,
+            raw_arguments=bound.raw_arguments,
+            origin="text",
+            span=site.span,
+            repaired=bound.repaired or site.repaired,
+        )
+
+    def _error(self, site: Site, raw: str, code: CallErrorCode, message: str) -> CallError:
+        return CallError(
+            code=code, name=site.name, message=message, raw=_clipped(raw), span=site.span
+        )
+
+    def _unknown(self, name: str) -> str:
+        near = self._names.closest(name)
+        if near:
+            return f"There is no tool named {name}. Did you mean {' or '.join(near)}?"
+        offered = self._names.offered
+        listed = ", ".join(offered[:_LISTED_NAMES]) or "none"
+        more = "" if len(offered) <= _LISTED_NAMES else ", and others"
+        return f"There is no tool named {name}. The tools are: {listed}{more}."
+
+
+def _truncated(spec: ToolSpec) -> str:
+    return (
+        f"Your call of {spec.name} was cut off before it was complete, so it was not run. "
+        "Write it again, shorter."
+    )
+
+
+def _size(site: Site) -> int:
+    return len(site.arguments) if isinstance(site.arguments, str) else 0
+
+
+def _clipped(raw: str) -> str:
+    return raw if len(raw) <= _RAW_SHOWN else raw[:_RAW_SHOWN] + "..."

@@ -1,0 +1,206 @@
+"""Reads what stands inside a call wrapper, whatever the family.
+
+Invariant: a payload's shape decides how it is read, not the wrapper around it, since models put
+every shape into every wrapper.
+"""
+
+import re
+
+from providers.verbatim.arguments import Written
+from providers.verbatim.candidate import Candidate
+from providers.verbatim.grammar import Grammar, Wrapper
+from providers.verbatim.literals import Leniency, Unreadable, read_call_arguments
+from providers.verbatim.scanner import Frame, Wait, Words
+from providers.verbatim.sites import Ending
+
+_SEPARATORS = re.compile(r"[\s,;\]}]*")
+_FENCE_INFO = re.compile(r"`*[\w.+-]*[ \t]*")
+_COUNTER = re.compile(r":\d+$")
+_TAG_OR_LINE = re.compile(r"[<\n\[]")
+_FORGIVEN_QUOTES = (Leniency(), Leniency(guess_quotes=True))
+
+
+def ending_of(frame: Frame) -> Ending:
+    """How a call ends whose last part is `frame`."""
+    if frame.closed or frame.stop:
+        return "closed"
+    return "cut" if frame.open_string else "open"
+
+
+def read_wrapper(c: Candidate, grammar: Grammar, wrapper: Wrapper, pos: int) -> Wait[int | None]:
+    """Read the calls behind `wrapper`, whose opener ends at `pos`."""
+    opened = pos
+    last = pos
+    while True:
+        pos = yield from c.scan.skip(pos, _SEPARATORS)
+        if not (yield from c.scan.peek(pos)):
+            break
+        marker, end = yield from c.scan.word(pos, grammar.inside)
+        if marker in grammar.closers:
+            if c.found:
+                c.settle(end, "closed")
+                return end
+            return (yield from _nothing_inside(c, wrapper, opened, end, closed=True))
+        if marker in grammar.wrappers or marker in grammar.noise:
+            pos = end
+            continue
+        if marker is None and c.scan.at(pos) == "[":
+            pos += 1
+            continue
+        found = yield from read_payload(c, grammar, pos)
+        if found is None:
+            if c.found:
+                c.settle(last, "closed")
+                return last
+            return (yield from _nothing_inside(c, wrapper, opened, pos, closed=False))
+        last = pos = found
+    if c.found:
+        c.settle(pos, "closed" if not wrapper.closers else "forgiven")
+        return pos
+    return (yield from _nothing_inside(c, wrapper, opened, pos, closed=False))
+
+
+def _nothing_inside(
+    c: Candidate, wrapper: Wrapper, opened: int, pos: int, *, closed: bool
+) -> Wait[int | None]:
+    """A wrapper that is empty or holds prose: an error where it was meant, else just a mention."""
+    meant = c.setting.line_start and wrapper.strict
+    if not wrapper.tag and not (meant and closed):
+        c.hide(opened, "a call marker without a call")
+        return opened
+    if not meant:
+        return None
+    if closed:
+        c.malformed("it is empty", pos)
+        return pos
+    stops = Words((*wrapper.closers, "\n"))
+    own_line = c.scan.at(opened) == "\n"
+    if own_line:
+        stops = Words((*wrapper.closers, "\n\n"))
+    marker, _, end = yield from c.scan.until(opened, _TAG_OR_LINE, stops)
+    if marker in wrapper.closers or (marker is None and own_line):
+        c.malformed("it holds words instead of a call", end)
+        return end
+    return None
+
+
+def read_payload(c: Candidate, grammar: Grammar, pos: int) -> Wait[int | None]:
+    """Read one call of any shape at `pos`; None where there is none."""
+    char = yield from c.scan.peek(pos)
+    if char == "{":
+        return (yield from _read_json(c, grammar, pos))
+    if char == "`":
+        return (yield from _read_fenced(c, grammar, pos))
+    marker, end = yield from c.scan.word(pos, grammar.openers)
+    if marker in grammar.calls:
+        return (yield from grammar.calls[marker](c, pos, end))
+    return (yield from read_named(c, grammar, pos))
+
+
+def _read_json(c: Candidate, grammar: Grammar, start: int) -> Wait[int | None]:
+    frame = yield from c.watch(start, c.scan.value(start, grammar.closing))
+    early = c.early_name(start)
+    if frame.end - start > c.limit and early:
+        c.propose(early, None, start, frame.end, ending=ending_of(frame), size=frame.end - start)
+        return frame.end
+    calls = c.read_object(frame)
+    if not calls and early:
+        # The keys of a call, but no repair makes an object of it: binding will say so.
+        c.propose(early, c.scan.slice(start, frame.end), start, frame.end, ending=ending_of(frame))
+    if not calls and not early:
+        c.malformed(
+            "the JSON in it has no tool name and arguments",
+            frame.end,
+            cut=not frame.closed and not frame.stop,
+        )
+    for at, call in enumerate(calls):
+        begin = start if at == 0 else frame.end
+        c.propose(
+            call.name,
+            call.arguments,
+            begin,
+            frame.end,
+            ending=ending_of(frame),
+            repaired=call.repaired,
+        )
+    return frame.end
+
+
+def _read_fenced(c: Candidate, grammar: Grammar, pos: int) -> Wait[int | None]:
+    pos = yield from c.scan.skip(pos, _FENCE_INFO)
+    pos = yield from c.scan.skip(pos, _SEPARATORS)
+    end: int | None = None
+    while (yield from c.scan.peek(pos)) and c.scan.at(pos) != "`":
+        found = yield from read_payload(c, grammar, pos)
+        if found is None:
+            return end
+        end = found
+        pos = yield from c.scan.skip(end, _SEPARATORS)
+    return (yield from c.scan.skip(pos, _FENCE_INFO)) if c.scan.at(pos) == "`" else end
+
+
+def read_named(c: Candidate, grammar: Grammar, start: int) -> Wait[int | None]:
+    """Read a call that begins with a bare name: `name(...)`, `name{...}`, a name and a marker."""
+    end = yield from c.name(start)
+    if end == start:
+        return None
+    name = _COUNTER.sub("", c.scan.slice(start, end)).strip(":")
+    blanks = yield from c.scan.skip(end)
+    char = yield from c.scan.peek(blanks)
+    if char == "(" and blanks == end:
+        return (yield from _read_python(c, grammar, name, start, end))
+    if char == "{":
+        return (yield from read_arguments(c, grammar.closing, name, start, blanks))
+    marker, after = yield from c.scan.word(blanks, grammar.name_markers)
+    if marker:
+        return (yield from grammar.after_name[marker](c, name, start, after))
+    spec = c.names.resolve(name)
+    closer, _ = yield from c.scan.word(blanks, grammar.closing)
+    if spec and (closer or not char):
+        c.propose(name, None, start, end, ending="closed" if closer else "cut")
+        return end
+    return None
+
+
+def read_arguments(c: Candidate, stops: Words, name: str, start: int, pos: int) -> Wait[int | None]:
+    """Read the JSON object at `pos` as the arguments of the call `name` that began at `start`."""
+    spec = c.names.resolve(name)
+    if spec:
+        c.started(spec, start)
+    if (yield from c.scan.peek(pos)) != "{":
+        return None
+    frame = yield from c.scan.value(pos, stops)
+    size = frame.end - pos
+    text = None if size > c.limit else c.scan.slice(pos, frame.end)
+    c.propose(name, text, start, frame.end, ending=ending_of(frame), size=size)
+    return frame.end
+
+
+def _read_python(
+    c: Candidate, grammar: Grammar, name: str, start: int, pos: int
+) -> Wait[int | None]:
+    spec = c.names.resolve(name)
+    if spec:
+        c.started(spec, start)
+    frame = yield from c.scan.value(pos, grammar.closing)
+    size = frame.end - pos
+    if size > c.limit:
+        c.propose(name, None, start, frame.end, ending=ending_of(frame), size=size)
+        return frame.end
+    inner = c.scan.slice(pos + 1, frame.end - 1 if frame.closed else frame.end)
+    name = name.removesuffix(".call")
+    c.propose(name, parse_parentheses(inner), start, frame.end, ending=ending_of(frame))
+    return frame.end
+
+
+def parse_parentheses(inner: str) -> Written:
+    """What stands between the parentheses of a call: JSON text, or values that were read."""
+    text = inner.strip()
+    if text.startswith("{"):
+        return text
+    for leniency in _FORGIVEN_QUOTES:
+        try:
+            return read_call_arguments(text, leniency)
+        except Unreadable:
+            continue
+    return text or None

@@ -1,0 +1,156 @@
+"""Reads the form that our prompts teach: `name({...})` alone on a line, bare or as inline code.
+
+Invariant: a line is a call only if it holds nothing else. Signatures and prose that look alike
+at first are given back.
+"""
+
+import re
+
+from providers.verbatim.arguments import Written
+from providers.verbatim.candidate import Candidate
+from providers.verbatim.literals import CallArguments
+from providers.verbatim.payloads import ending_of, parse_parentheses
+from providers.verbatim.scanner import Frame, Wait
+from providers.verbatim.sites import Ending
+
+NAME_LIMIT = 48
+_TICKS = re.compile(r"`*")
+_JOINTS = re.compile(r"[ \t;,]*")
+_ARGUMENT_BEGINS = re.compile(
+    r"[)\]{\"'“‘\[\d*-]|(?:true|false|null|True|False|None)\s*[,)]|[^\W\d]\w*\s*[=:]"
+)
+_OBJECT_BEGINS = re.compile(r"\{\s*(?:[\"'“‘}]|$)")
+_SIGNATURE = re.compile(
+    r"\s*(?:\*{0,2}[^\W\d]\w*\??\s*(?::\s*[\w\[\]|., ]+?)?(?:=\s*(?:None|null))?\s*(?:,|$))+"
+)
+
+
+def read_line(c: Candidate, pos: int, *, ticks: int, alone: bool = True) -> Wait[int | None]:
+    """Calls in the taught form from `pos` on, up to the end of their line.
+
+    `ticks`: backticks around each. Not `alone`: one call with an object closes the message.
+    """
+    first = True
+    while True:
+        end = yield from _read_call(c, pos, ticks=ticks, objects_only=not alone, first=first)
+        if end is None:
+            return None
+        first = False
+        after = yield from c.scan.skip(end, _JOINTS)
+        char = yield from c.scan.peek(after)
+        if not char or char == "\n":
+            if not alone:
+                c.last = True
+            return end
+        if not alone:
+            return None
+        if ticks:
+            run = yield from c.scan.skip(after, _TICKS)
+            if run - after != ticks:
+                return None
+            after = run
+        pos = after
+
+
+def _read_call(
+    c: Candidate, start: int, *, ticks: int, objects_only: bool, first: bool
+) -> Wait[int | None]:
+    """One call, with its closing ticks."""
+    end = yield from read_name(c, start)
+    if end is None:
+        return None
+    name = c.scan.slice(start, end)
+    spec = c.names.resolve(name)
+    blanks = yield from c.scan.blanks(end)
+    char = yield from c.scan.peek(blanks)
+    if char == "{" and spec and blanks - end <= 1:
+        frame = yield from c.scan.value(blanks)
+        arguments: Written = c.scan.slice(blanks, frame.end)
+    elif char == "(" and blanks == end:
+        begins = yield from _begins(c, blanks + 1, object_only=objects_only or spec is None)
+        if not begins:
+            return None
+        frame = yield from c.scan.value(blanks)
+        inner = c.scan.slice(blanks + 1, frame.end - 1 if frame.closed else frame.end)
+        if _SIGNATURE.fullmatch(inner):
+            return None
+        arguments = parse_parentheses(inner)
+        if isinstance(arguments, CallArguments) and objects_only:
+            return None
+    else:
+        return None
+    if spec is None and not (frame.closed and _is_certain(c, name, first=first)):
+        return None
+    stop, ending = yield from _closing_ticks(c, frame, ticks)
+    if stop is None:
+        return None
+    c.propose(name, arguments, start if not first else c.start, stop, ending=ending)
+    return stop
+
+
+def read_name(c: Candidate, start: int) -> Wait[int | None]:
+    """Where the name at `start` ends; None as soon as no call can come of it.
+
+    A capitalised word that begins no offered name is prose. Others may be the name of a tool
+    that does not exist, which only the next character tells.
+    """
+    pos = start
+    while True:
+        match = _NAME.match(c.scan.text, pos - c.scan.base)
+        pos = (match.end() if match else pos - c.scan.base) + c.scan.base
+        written = c.scan.slice(start, min(pos, start + NAME_LIMIT + 1))
+        if not written or (len(written) > NAME_LIMIT and not c.names.begins(written)):
+            return None
+        if written[0].isupper() and not c.names.begins(written):
+            return None
+        if pos < c.scan.end or c.scan.ended:
+            return pos
+        yield
+
+
+_NAME = re.compile(r"[\w.\-/]*")
+
+
+def _begins(c: Candidate, pos: int, *, object_only: bool) -> Wait[bool]:
+    """Whether what stands behind the opening parenthesis can be arguments."""
+    pos = yield from c.scan.skip(pos)
+    char = yield from c.scan.peek(pos)
+    if object_only:
+        if char != "{":
+            return False
+        inside = yield from c.scan.skip(pos + 1)
+        return (yield from c.scan.peek(inside)) in ("", '"', "'", "“", "‘", "}")
+    if not char.isalpha() and char != "_":
+        return not char or _ARGUMENT_BEGINS.match(char) is not None
+    end = yield from c.scan.skip(pos, _WORD)
+    after = yield from c.scan.skip(end)
+    yield from c.scan.peek(after)
+    return _ARGUMENT_BEGINS.match(c.scan.slice(pos, after + 1)) is not None or (
+        c.scan.at(after) == ""
+    )
+
+
+_WORD = re.compile(r"\w*")
+
+
+def _is_certain(c: Candidate, name: str, *, first: bool) -> bool:
+    """A name that is not offered: an attempt if it resembles one, else only as the last words."""
+    if not c.names.closest(name):
+        c.last = True
+    return first or not c.last
+
+
+def _closing_ticks(c: Candidate, frame: Frame, ticks: int) -> Wait[tuple[int | None, Ending]]:
+    """Where a call ends with its ticks, None where it goes on instead."""
+    ending = ending_of(frame)
+    if not ticks or not frame.closed:
+        return frame.end, ending
+    semicolon = frame.end
+    if (yield from c.scan.peek(semicolon)) == ";":
+        semicolon += 1
+    run = yield from c.scan.skip(semicolon, _TICKS)
+    if run - semicolon == ticks:
+        return run, ending
+    if run == semicolon and not c.scan.at(run):
+        return frame.end, "forgiven"
+    return (semicolon, ending) if c.scan.at(run) == "\n" and run == semicolon else (None, ending)
