@@ -8,7 +8,7 @@ server said before anyone sees it.
 import re
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -48,6 +48,10 @@ _TOOLS = re.compile(
 )
 _STREAM_OPTIONS = re.compile(r"stream_options|include_usage", re.IGNORECASE)
 _LOADING = re.compile(r"loading model", re.IGNORECASE)
+
+
+class UnknownModel(Refused):
+    """The server does not have the configured model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,14 +211,20 @@ def _tools_refused(said: Fault, target: Target, detail: str) -> ToolsRefused:
     )
 
 
+def unknown_model(target: Target, detail: str, *, listed: Sequence[str] = ()) -> UnknownModel:
+    """The server does not know the model; `listed` are those that it has, as far as known."""
+    names = f" It lists: {', '.join(listed)}." if listed else ""
+    return UnknownModel(
+        "The configured model does not exist on the model server.",
+        remedy=f"{target.endpoint} does not know the model {target.model!r}. Set VERBATIM_MODEL "
+        f"to one that it lists, or load that model there.{names}",
+        detail=detail,
+    )
+
+
 def _not_found(said: Fault, target: Target, detail: str) -> Refused:
     if "model" in said.message.lower():
-        return Refused(
-            "The configured model does not exist on the model server.",
-            remedy=f"{target.endpoint} does not know the model {target.model!r}. Set "
-            "VERBATIM_MODEL to one that it lists, or load that model there.",
-            detail=detail,
-        )
+        return unknown_model(target, detail)
     return Refused(
         "The model server does not know the address that it was asked at.",
         remedy=f"There is no chat endpoint at {target.endpoint}. The address in "

@@ -97,6 +97,8 @@ class LoopbackEndpoint:
         self.listings = 0
         """Times that the models were asked for."""
         self.problems: list[str] = []
+        self.peers: set[tuple[str, int]] = set()
+        """Client addresses: a connection that is used again counts once."""
         self._runner: web.AppRunner | None = None
         self.port = 0
 
@@ -153,6 +155,8 @@ class LoopbackEndpoint:
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         received = Received(raw=await request.read(), headers=dict(request.headers))
         self.received.append(received)
+        if request.transport is not None:
+            self.peers.add(request.transport.get_extra_info("peername"))
         step = self._step_for(received)
         if step is None:
             self.problems.append(f"request {len(self.received)} has no step")
@@ -267,10 +271,10 @@ async def _serve(script: Path, port: int) -> int:
     steps = [Step(**fields) for fields in json.loads(script.read_text(encoding="utf-8"))]
     endpoint = LoopbackEndpoint(steps)
     await endpoint.start(port)
-    _say({"port": endpoint.port, "base_url": endpoint.base_url})
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    _say({"port": endpoint.port, "base_url": endpoint.base_url})
     await stopped.wait()
     await endpoint.stop()
     try:

@@ -9,7 +9,7 @@ from providers.base import (
     ToolsRefused,
     Unavailable,
 )
-from providers.openai.errors import Target, from_fault, from_status
+from providers.openai.errors import Target, UnknownModel, from_fault, from_status
 from providers.openai.fault import Fault, describe, fault_in
 
 TARGET = Target(endpoint="http://box:8080/v1", model="fern-7b", with_tools=True, key="k3y")
@@ -44,7 +44,7 @@ SAID: list[tuple[int, str, type[EndpointError]]] = [
     ),
     (500, "no user query found in messages", ContextTooLong),
     (413, "", ContextTooLong),
-    (404, 'model "fern-7b" not found, try pulling it first', Refused),
+    (404, 'model "fern-7b" not found, try pulling it first', UnknownModel),
     (404, "Not Found", Refused),
     (400, "Conversation roles must alternate user/assistant", Refused),
     (400, "Invalid tool_choice type: 'object'. Supported string values: none, auto", Refused),

@@ -1,0 +1,287 @@
+"""Speaks to an OpenAI-compatible endpoint.
+
+Invariant: the body on the wire is exactly the canonical JSON of `body()`, nothing is sent twice
+once the server has begun to answer, and a left stream is a closed connection.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import cast
+
+import httpx2
+from openai import APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, OpenAIError
+
+from prompt.events import Finished, StreamEvent
+from prompt.prompt import Prompt
+from prompt.values import Json, JsonObject
+from providers.base import EndpointError, RequestOptions
+from providers.openai import errors
+from providers.openai.address import is_loopback, normalised, without_credentials
+from providers.openai.encode import body_bytes, request_body
+from providers.openai.errors import Target
+from providers.openai.fault import Fault, as_object
+from providers.openai.fold import ChunkFold
+from providers.openai.response import ResponseReader, decode
+from providers.verbatim import ParserSettings
+
+log = logging.getLogger(__name__)
+
+_SENT_HEADERS = frozenset(
+    {
+        "host",
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-type",
+        "content-length",
+        "user-agent",
+    }
+)
+_RAW = {"X-Stainless-Raw-Response": "stream"}
+_LISTED = 8
+_DRAIN_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Seconds of patience.
+
+    `first_token` runs from the request to the first word of the model, however long the server
+    reads the prompt. `idle` is the longest silence afterwards; a server that keeps the line
+    alive without a word gets the larger of both.
+    """
+
+    connect: float = 10.0
+    first_token: float = 300.0
+    idle: float = 120.0
+
+
+class OpenAIProvider:
+    """An endpoint and a model. Without a model, the first one that the server lists is used."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        model: str | None = None,
+        api_key: str | None = None,
+        limits: Limits | None = None,
+        parser: ParserSettings | None = None,
+    ) -> None:
+        self._url = normalised(base_url)
+        self._model = model or ""
+        self._key = api_key or ""
+        self._limits = limits or Limits()
+        self._parser = parser or ParserSettings()
+        self._usage_in_stream = True
+        self._client = AsyncOpenAI(
+            # The client would take a key from the environment in place of None.
+            api_key=self._key or "none",
+            base_url=self._url,
+            max_retries=0,
+            http_client=DefaultAsyncHttpxClient(
+                timeout=httpx2.Timeout(None, connect=self._limits.connect),
+                follow_redirects=False,
+                trust_env=not is_loopback(self._url),
+                event_hooks={"request": [self._set_headers]},
+            ),
+        )
+
+    @property
+    def endpoint(self) -> str:
+        """Base URL, without credentials."""
+        return without_credentials(self._url)
+
+    @property
+    def model(self) -> str:
+        """Name as sent in requests; empty until `resolve_model` has found one."""
+        return self._model
+
+    async def resolve_model(self) -> str:
+        """The model's name, asked for once if the operator set none. Raises EndpointError."""
+        if not self._model:
+            listed = await self.list_models()
+            if not listed:
+                raise errors.no_model(self._target(with_tools=False))
+            self._model = listed[0]
+            log.info("no model is set; using the first that the endpoint lists: %s", self._model)
+        return self._model
+
+    async def list_models(self) -> list[str]:
+        """Names of the models that the server offers. Raises EndpointError."""
+        target = self._target(with_tools=False)
+        wait = self._limits.connect + 10.0
+        try:
+            async with asyncio.timeout(wait):
+                response = await self._client.get("/models", cast_to=httpx2.Response)
+            return _model_names(decode(response.text))
+        except TimeoutError:
+            raise errors.silent(target, wait, "network speed") from None
+        except (OpenAIError, httpx2.HTTPError, ValueError) as error:
+            raise errors.from_exception(error, target) from error
+
+    def body(self, prompt: Prompt, options: RequestOptions) -> JsonObject:
+        """The exact JSON body of the request; carries no key."""
+        return request_body(prompt, options, model=self._model, include_usage=self._usage_in_stream)
+
+    @asynccontextmanager
+    async def stream(
+        self, prompt: Prompt, options: RequestOptions
+    ) -> AsyncGenerator[AsyncIterator[StreamEvent], None]:
+        """Send the request. Entering raises EndpointError if no stream starts; leaving, by any
+        way, closes the connection. The last event is Finished."""
+        await self.resolve_model()
+        deadline = asyncio.get_running_loop().time() + self._limits.first_token
+        response, target = await self._open(prompt, options, deadline)
+        try:
+            settings = replace(self._parser, copied=options.copied, quoted=options.quoted)
+            if prompt.report.mode == "off":
+                settings = replace(settings, text_calls="off")
+            seed = f"{options.turn_id}:{options.round}"
+            reader = ResponseReader(ChunkFold(prompt.surface, settings, id_seed=seed))
+            events = self._events(response, reader, target, deadline)
+            try:
+                yield events
+            finally:
+                await events.aclose()
+        finally:
+            await response.aclose()
+
+    async def close(self) -> None:
+        """Release the connection pool."""
+        await self._client.close()
+
+    async def _open(
+        self, prompt: Prompt, options: RequestOptions, deadline: float
+    ) -> tuple[httpx2.Response, Target]:
+        body = self.body(prompt, options)
+        target = self._target(with_tools="tools" in body)
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await self._post(body), target
+        except TimeoutError:
+            raise errors.silent(
+                target, self._limits.first_token, "VERBATIM_FIRST_TOKEN_TIMEOUT"
+            ) from None
+        except APIStatusError as error:
+            if self._usage_in_stream and errors.refuses_stream_options(error):
+                log.info("%s refuses stream_options; going on without", self.endpoint)
+                self._usage_in_stream = False
+                return await self._open(prompt, options, deadline)
+            raise await self._with_models(errors.from_exception(error, target), target) from error
+        except (OpenAIError, httpx2.HTTPError) as error:
+            raise errors.from_exception(error, target) from error
+
+    async def _post(self, body: JsonObject) -> httpx2.Response:
+        return await self._client.post(
+            "/chat/completions",
+            cast_to=httpx2.Response,
+            content=body_bytes(body),
+            options={"headers": {**_RAW, "Content-Type": "application/json"}},
+        )
+
+    async def _events(
+        self, response: httpx2.Response, reader: ResponseReader, target: Target, deadline: float
+    ) -> AsyncGenerator[StreamEvent, None]:
+        patience = _Patience(limits=self._limits, until=deadline)
+        failure: EndpointError | None = None
+        head = b""
+        async with aclosing(response.aiter_bytes()) as source:
+            while not (reader.done or reader.fault):
+                try:
+                    async with asyncio.timeout_at(patience.until):
+                        data = await anext(source, None)
+                except TimeoutError:
+                    failure = self._silence(target, begun=reader.begun)
+                    break
+                except httpx2.HTTPError as error:
+                    failure = errors.from_exception(error, target)
+                    break
+                if data is None:
+                    break
+                head = head or data
+                chunks = reader.chunks
+                for event in reader.feed(data):
+                    yield event
+                if reader.begun:
+                    patience.heard(words=reader.chunks > chunks)
+            rest = reader.close(cut=Fault(message=failure.member) if failure else None)
+            if failure is None and reader.fault:
+                failure = errors.from_fault(reader.fault, target)
+            elif failure is None and not reader.chunks:
+                failure = errors.unreadable(target, head.decode("utf-8", "replace"))
+            for event in rest:
+                if failure is None or not isinstance(event, Finished):
+                    yield event
+            if failure is not None:
+                raise failure
+            await _drain(source)
+
+    def _silence(self, target: Target, *, begun: bool) -> EndpointError:
+        if begun:
+            return errors.silent(target, self._limits.idle, "VERBATIM_IDLE_TIMEOUT")
+        return errors.silent(target, self._limits.first_token, "VERBATIM_FIRST_TOKEN_TIMEOUT")
+
+    async def _with_models(self, error: EndpointError, target: Target) -> EndpointError:
+        """A refusal over the model's name, with the names that the server would take."""
+        if not isinstance(error, errors.UnknownModel):
+            return error
+        try:
+            listed = await self.list_models()
+        except EndpointError:
+            return error
+        return errors.unknown_model(target, error.detail, listed=listed[:_LISTED])
+
+    async def _set_headers(self, request: httpx2.Request) -> None:
+        """Leaves only what the endpoint needs: the client adds platform data, and headers and
+        keys from its own environment variables that were meant for another address."""
+        for name in [name for name in request.headers if name.lower() not in _SENT_HEADERS]:
+            del request.headers[name]
+        if self._key:
+            request.headers["Authorization"] = f"Bearer {self._key}"
+
+    def _target(self, *, with_tools: bool) -> Target:
+        return Target(
+            endpoint=self.endpoint, model=self._model, with_tools=with_tools, key=self._key
+        )
+
+
+class _Patience:
+    """When waiting is over; `until` is the time of the running loop."""
+
+    def __init__(self, *, limits: Limits, until: float) -> None:
+        self._limits = limits
+        self._words_until = self.until = until
+
+    def heard(self, *, words: bool) -> None:
+        """Bytes came after the first word: chunks, or only what keeps the line alive."""
+        now = asyncio.get_running_loop().time()
+        if words:
+            self._words_until = now + max(self._limits.first_token, self._limits.idle)
+        self.until = min(now + self._limits.idle, self._words_until)
+
+
+async def _drain(source: AsyncIterator[bytes]) -> None:
+    """Reads what follows the end of the stream, so that the connection can be used again."""
+    with suppress(TimeoutError, httpx2.HTTPError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for _ in source:
+                pass
+
+
+def _model_names(listing: Json) -> list[str]:
+    """Names in a model listing: `data` of objects with `id`, as nearly every server has it."""
+    fields = as_object(listing) or {}
+    entries: Json = fields.get("data") or fields.get("models") or []
+    if not isinstance(entries, list):
+        return []
+    names: list[str] = []
+    for entry in cast("list[Json]", entries):
+        found = as_object(entry) or {}
+        name = found.get("id") or found.get("name")
+        if isinstance(name, str) and name:
+            names.append(name)
+    return names

@@ -1,0 +1,230 @@
+"""Folds the chunks of one answer into StreamEvents.
+
+Invariant: pure, chunk after chunk in order. Text goes through the verbatim parser, so that a
+call is found in whatever form it comes; native calls are checked like text calls and handed
+out at the end, because only the finish reason tells whether they are whole. A call that comes
+natively and as text runs once.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import cast
+
+from prompt.events import (
+    CallError,
+    CallErrorCode,
+    CallStarted,
+    Dropped,
+    Finished,
+    FinishReason,
+    ParserEvent,
+    StreamEvent,
+    Usage,
+)
+from prompt.surface import ToolSurface
+from prompt.values import Json, JsonObject, ToolCall
+from providers.base import CallKey
+from providers.openai.fault import Fault, as_object, fault_in
+from providers.openai.native import NativeCall, NativeCalls
+from providers.openai.surrogates import Halves
+from providers.verbatim import (
+    Bound,
+    ParserSettings,
+    VerbatimParser,
+    bind_call,
+    call_id,
+    call_key,
+    closest_names,
+    resolve_name,
+)
+
+_FINISH_REASONS: dict[str, FinishReason] = {
+    "length": "length",
+    "max_tokens": "length",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "content_filter",
+    "error": "error",
+}
+_REASONING = ("reasoning_content", "reasoning")
+_TRUNCATED = "The call was cut off by the length limit and did not run. Write a shorter one."
+
+
+class ChunkFold:
+    """Feed decoded chunks, or one whole completion; close when the stream is over."""
+
+    def __init__(
+        self,
+        surface: ToolSurface,
+        settings: ParserSettings | None = None,
+        *,
+        id_seed: str = "",
+    ) -> None:
+        self._surface = surface
+        self._settings = settings or ParserSettings()
+        self._id_seed = id_seed
+        self._parser = VerbatimParser(surface, self._settings, id_seed=id_seed)
+        self._native = NativeCalls(surface, max_argument_chars=self._settings.max_argument_chars)
+        self._text_halves, self._thinking_halves = Halves(), Halves()
+        self._text_calls: Counter[CallKey] = Counter()
+        self.begun = False
+        """The model has begun to write."""
+        self._reason: FinishReason | None = None
+        self._usage: Usage | None = None
+        self.fault: Fault | None = None
+        """Set once a chunk reports an error: close then, and report it."""
+
+    def feed(self, chunk: JsonObject, *, event_name: str = "") -> list[StreamEvent]:
+        """Events that this chunk completes. `event_name` is that of the server-sent event."""
+        if fault := fault_in(chunk, event_name=event_name):
+            self.fault = fault
+            return []
+        self._note_usage(chunk)
+        choices: Json = chunk.get("choices")
+        # One choice is asked for; its index counts up on some servers and means nothing.
+        choice = as_object(choices[0]) if isinstance(choices, list) and choices else None
+        if choice is None:
+            return []
+        if isinstance(reason := choice.get("finish_reason"), str) and reason:
+            self._reason = _FINISH_REASONS.get(reason, "stop")
+        delta = as_object(choice.get("delta"))
+        if delta is None and not self.begun:
+            delta = as_object(choice.get("message"))
+        return [] if delta is None else self._take(delta)
+
+    def close(self, *, done: bool = False) -> list[StreamEvent]:
+        """Everything held back, then Usage if the server told it, then Finished.
+
+        `done` says that the server marked the end: an answer without a finish reason is then
+        whole, not cut off. After a fault native calls are left out: nobody knows their end.
+        """
+        reason = "error" if self.fault else self._reason or ("stop" if done else None)
+        native = [] if self.fault else self._native.close()
+        rest: list[ParserEvent] = []
+        if thinking := self._thinking_halves.close():
+            rest += self._parser.feed_reasoning(thinking)
+        if text := self._text_halves.close():
+            rest += self._parser.feed(text)
+        rest += self._parser.close(reason, native_calls=bool(native))
+        checked = [self._checked(call, ordinal, reason) for ordinal, call in enumerate(native)]
+        events = self._once(rest, checked)
+        if self._usage is not None:
+            events.append(self._usage)
+        return [*events, Finished(reason="error" if self.fault else self._reason)]
+
+    def _take(self, delta: JsonObject) -> list[StreamEvent]:
+        events: list[ParserEvent] = []
+        thinking, text = _content(delta.get("content"))
+        named = next((value for key in _REASONING if (value := _text(delta.get(key)))), "")
+        if thinking := self._thinking_halves.feed(named + thinking):
+            events += self._parser.feed_reasoning(thinking)
+        if text := self._text_halves.feed(text):
+            events += self._parser.feed(text)
+        self._note_calls(events)
+        given: Json = delta.get("tool_calls")
+        entries = cast("list[Json]", given) if isinstance(given, list) else []
+        if not entries and (function := as_object(delta.get("function_call"))):
+            entries = [{"function": function}]
+        started = self._native.feed(entries)
+        self.begun = self.begun or bool(thinking or text or entries)
+        return [*events, *(CallStarted(name=call.plain_name) for call in started)]
+
+    def _note_calls(self, events: Sequence[ParserEvent]) -> None:
+        self._text_calls.update(_key(event) for event in events if isinstance(event, ToolCall))
+
+    def _note_usage(self, chunk: JsonObject) -> None:
+        fields = as_object(chunk.get("usage"))
+        if fields is None:
+            return
+        details = as_object(fields.get("prompt_tokens_details")) or {}
+        timings = as_object(chunk.get("timings")) or {}
+        cached = _count(details.get("cached_tokens"))
+        self._usage = Usage(
+            prompt_tokens=_count(fields.get("prompt_tokens")),
+            completion_tokens=_count(fields.get("completion_tokens")),
+            cached_tokens=_count(timings.get("cache_n")) if cached is None else cached,
+        )
+
+    def _checked(
+        self, call: NativeCall, ordinal: int, reason: FinishReason | None
+    ) -> ToolCall | CallError:
+        """The call if it may run, and why not otherwise."""
+        if reason == "length":
+            # Servers close the brackets of a cut call themselves: it may look whole.
+            return _refused(call, "truncated", _TRUNCATED)
+        if call.size > self._settings.max_argument_chars:
+            return _refused(call, "too_large", "The arguments are too long. Write a shorter call.")
+        spec = resolve_name(call.name, self._surface)
+        spec = spec or resolve_name(call.plain_name, self._surface)
+        if spec is None:
+            near = ", ".join(closest_names(call.plain_name, self._surface))
+            hint = f" The nearest are: {near}." if near else ""
+            return _refused(call, "unknown_tool", f"No tool has this name.{hint}")
+        bound = bind_call(spec, call.arguments, complete=reason is not None)
+        if isinstance(bound, Bound):
+            return ToolCall(
+                id=call_id(f"{self._id_seed}:native", ordinal),
+                name=spec.name,
+                arguments=bound.arguments,
+                raw_arguments=bound.raw_arguments,
+                origin="native",
+                repaired=bound.repaired,
+            )
+        if reason is None and bound.unreadable:
+            return _refused(call, "truncated", _TRUNCATED)
+        return _refused(call, "invalid_arguments", bound.message(spec))
+
+    def _once(
+        self, rest: Sequence[ParserEvent], native: Sequence[ToolCall | CallError]
+    ) -> list[StreamEvent]:
+        """The last events of the text and the native calls, each call in one of its forms.
+
+        A text call that was handed out before stays; one that only the end made certain gives
+        way to the native form, which tells more about the endpoint.
+        """
+        events: list[StreamEvent] = []
+        handed_out = self._text_calls.copy()
+        coming = Counter(_key(call) for call in native if isinstance(call, ToolCall)) - handed_out
+        for event in rest:
+            if isinstance(event, ToolCall) and coming[_key(event)] > 0:
+                coming[_key(event)] -= 1
+                if event.span is not None:
+                    events.append(Dropped(span=event.span, why="the same call came natively"))
+            else:
+                events.append(event)
+        for call in native:
+            if isinstance(call, ToolCall) and handed_out[_key(call)] > 0:
+                handed_out[_key(call)] -= 1
+            else:
+                events.append(call)
+        return events
+
+
+def _key(call: ToolCall) -> CallKey:
+    return call_key(call.name, call.arguments)
+
+
+def _refused(call: NativeCall, code: CallErrorCode, message: str) -> CallError:
+    return CallError(
+        code=code, name=call.plain_name, message=message, origin="native", raw=call.arguments
+    )
+
+
+def _content(value: Json) -> tuple[str, str]:
+    """Thinking and words of a `content` field; some servers send a list of typed parts."""
+    if not isinstance(value, list):
+        return "", _text(value)
+    thinking, words = "", ""
+    for part in cast("list[Json]", value):
+        fields = as_object(part) or {}
+        thinking += "".join(_content(fields.get("thinking")))
+        words += _text(fields.get("text"))
+    return thinking, words
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: Json) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None

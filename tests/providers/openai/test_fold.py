@@ -1,0 +1,183 @@
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prompt.events import CallStarted, Dropped, Finished, StreamEvent
+from prompt.values import ToolCall
+from providers.openai.fold import ChunkFold
+from providers.openai.response import ResponseReader
+from providers.openai.sse import SseReader
+from providers.verbatim import ParserSettings
+from tests.providers.openai.streams import StreamCase, cases, matches, summary, surface
+
+SURFACE = surface()
+DELTA_CASES = [case for name in ("identity.txt", "calls.txt", "words.txt") for case in cases(name)]
+BODY_CASES = cases("bodies.txt")
+
+
+def name_of(case: StreamCase) -> str:
+    return case.source
+
+
+def read(body: bytes, size: int) -> list[str]:
+    reader = ResponseReader(ChunkFold(SURFACE, id_seed="t"))
+    events: list[StreamEvent] = []
+    for start in range(0, len(body), size):
+        events += reader.feed(body[start : start + size])
+    events += reader.close()
+    return summary(events, reader.fault)
+
+
+def fold(*chunks: dict[str, Any], settings: ParserSettings | None = None) -> list[StreamEvent]:
+    folded = ChunkFold(SURFACE, settings, id_seed="t")
+    events = [event for chunk in chunks for event in folded.feed(chunk)]
+    return [*events, *folded.close(done=True)]
+
+
+def delta(fields: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": fields, "finish_reason": finish}]}
+
+
+def native(name: str, arguments: str) -> dict[str, Any]:
+    function = {"name": name, "arguments": arguments}
+    return delta({"tool_calls": [{"index": 0, "id": "k", "function": function}]})
+
+
+@pytest.mark.parametrize("size", [1, 3, 1_000_000])
+@pytest.mark.parametrize("case", DELTA_CASES, ids=name_of)
+def test_deltas(case: StreamCase, size: int) -> None:
+    found = read(case.body, size)
+    assert matches(found, case.expected), found
+
+
+@pytest.mark.parametrize("size", [1, 3, 1_000_000])
+@pytest.mark.parametrize("case", BODY_CASES, ids=name_of)
+def test_bodies(case: StreamCase, size: int) -> None:
+    found = read(case.wire, size)
+    assert matches(found, case.expected), found
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r"])
+@pytest.mark.parametrize("case", BODY_CASES, ids=name_of)
+def test_bodies_with_other_line_ends(case: StreamCase, ending: str) -> None:
+    assert matches(read(case.wire.replace(b"\n", ending.encode()), 2), case.expected)
+
+
+def test_the_corpus_is_read_whole() -> None:
+    assert len(DELTA_CASES) > 60
+    assert len(BODY_CASES) > 15
+    assert len({case.source for case in DELTA_CASES + BODY_CASES}) == len(DELTA_CASES + BODY_CASES)
+
+
+ARGUMENTS = '{"title":"a \\"}{ \\\\","body":"é🙂\\n","tags":["{","]"]}'
+
+
+@given(
+    cuts=st.lists(st.integers(0, len(ARGUMENTS)), max_size=6),
+    index=st.sampled_from([None, 0, 3]),
+    id_=st.sampled_from([None, "", "k"]),
+    repeat_name=st.booleans(),
+)
+def test_any_split_of_native_arguments_is_one_call(
+    cuts: list[int], index: int | None, id_: str | None, repeat_name: bool
+) -> None:
+    edges = [0, *sorted(cuts), len(ARGUMENTS)]
+    folded = ChunkFold(SURFACE, id_seed="t")
+    for number, (low, high) in enumerate(pairwise(edges)):
+        function: dict[str, Any] = {"arguments": ARGUMENTS[low:high]}
+        if number == 0 or repeat_name:
+            function["name"] = "save_note"
+        entry = {"index": index, "id": id_, "function": function}
+        folded.feed(delta({"tool_calls": [entry]}))
+    folded.feed(delta({}, "tool_calls"))
+    calls = [event for event in folded.close() if not isinstance(event, Finished)]
+    assert [type(call) for call in calls] == [ToolCall]
+    assert isinstance(calls[0], ToolCall)
+    assert calls[0].raw_arguments == ARGUMENTS
+
+
+def test_ids_depend_on_the_seed_and_place_alone() -> None:
+    chunks = [native("roll_dice", '{"sides":6}'), delta({}, "tool_calls")]
+    first = [event.id for event in fold(*chunks) if isinstance(event, ToolCall)]
+    assert first == [event.id for event in fold(*chunks) if isinstance(event, ToolCall)]
+    assert len(first[0]) == 9
+    assert first[0].isalnum()
+
+
+def test_text_and_native_calls_never_share_an_id() -> None:
+    text = '<tool_call>{"name":"roll_dice","arguments":{"sides":4}}</tool_call>'
+    events = fold(delta({"content": text}), native("roll_dice", '{"sides":6}'))
+    ids = [event.id for event in events if isinstance(event, ToolCall)]
+    assert len(ids) == len(set(ids)) == 2
+
+
+def test_a_native_call_is_announced_once() -> None:
+    events = fold(
+        native("roll_dice", '{"si'),
+        native("", 'des":'),
+        native("roll_dice", "6}"),
+        delta({}, "stop"),
+    )
+    assert [event.name for event in events if isinstance(event, CallStarted)] == ["roll_dice"]
+
+
+def test_raw_arguments_keep_their_spelling() -> None:
+    raw = '{"sides": 6.0 , "count":1}'
+    calls = [e for e in fold(native("roll_dice", raw)) if isinstance(e, ToolCall)]
+    assert [call.raw_arguments for call in calls] == [raw]
+
+
+def test_a_json_copy_of_a_native_call_is_accounted_for() -> None:
+    text = '{"name": "roll_dice", "arguments": {"sides": 6}}'
+    events = fold(delta({"content": text}), native("roll_dice", '{"sides":6}'))
+    spans = [event.span for event in events if isinstance(event, Dropped)]
+    assert spans[0][0] == 0
+    assert spans[-1][1] == len(text)
+
+
+def test_arguments_without_end_are_refused() -> None:
+    settings = ParserSettings(max_argument_chars=100)
+    pieces = [
+        native("save_note" if n == 0 else "", '{"title":"' if n == 0 else "x" * 60)
+        for n in range(9)
+    ]
+    events = fold(*pieces, delta({}, "tool_calls"), settings=settings)
+    assert summary(events, None) == ["error too_large save_note native", "finish tool_calls"]
+
+
+def test_an_event_without_end_is_a_fault() -> None:
+    reader = ResponseReader(ChunkFold(SURFACE), sse=SseReader(max_event_bytes=100))
+    assert reader.feed(b"data: " + b"x" * 200) == []
+    assert reader.fault is not None
+    assert reader.feed(b"\n\n") == []
+    assert summary(reader.close(), None) == ["finish error"]
+
+
+KEYS = (
+    "choices delta message content tool_calls function name arguments index id usage error "
+    "finish_reason reasoning"
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "x", "{", "length"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(KEYS.split()), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+DELTAS = st.dictionaries(st.sampled_from(["tool_calls", "content", "reasoning"]), JSON)
+CHUNKS = st.dictionaries(st.sampled_from(["choices", "usage", "error", "object"]), JSON)
+
+
+@given(entries=st.lists(DELTAS, max_size=4))
+def test_no_delta_of_any_shape_breaks_the_fold(entries: list[dict[str, Any]]) -> None:
+    events = fold(*[delta(entry) for entry in entries])
+    assert isinstance(events[-1], Finished)
+
+
+@given(chunk=CHUNKS)
+def test_no_chunk_of_any_shape_breaks_the_fold(chunk: dict[str, Any]) -> None:
+    assert isinstance(fold(chunk)[-1], Finished)
