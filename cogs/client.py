@@ -26,6 +26,8 @@ from cogs.tree import CommandTree, sync_if_changed
 
 _log = logging.getLogger(__name__)
 
+_GATEWAY_ERRORS = (discord.HTTPException, discord.GatewayNotFound, discord.ConnectionClosed)
+
 _AUTHENTICATION_FAILED = 4004
 """The gateway's close code."""
 
@@ -57,6 +59,8 @@ class VerbatimBot(commands.Bot):
         cadence: float = CADENCE,
         guild_ready_timeout: float = 2.0,
     ) -> None:
+        # It has no voice, so the operator need not hear what voice would need.
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         intents = discord.Intents(
             guilds=True, guild_messages=True, dm_messages=True, message_content=reads_all
         )
@@ -195,7 +199,8 @@ def _signals(stop: asyncio.Event) -> Generator[None]:
 
 def _without_traceback(record: logging.LogRecord) -> bool:
     """discord.py logs a lost connection with its traceback; the error's name says as much."""
-    if record.exc_info and record.levelno >= logging.ERROR:
-        record.msg = f"{record.getMessage()} ({record.exc_info[1]!r})"
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, (*NETWORK_ERRORS, *_GATEWAY_ERRORS)):
+        record.msg = f"{record.getMessage()} ({error!r})"
         record.args, record.exc_info, record.exc_text = (), None, None
     return True

@@ -102,6 +102,7 @@ class Delivery:
         """See chat.ports.Presenter. Messages that could not be created after several attempts
         are missing among the ids, and the log says so."""
         self._reply = reply
+        self._failures = 0
         self._typing.cancel()
         self._final.set()
         self._wake.set()
@@ -133,11 +134,11 @@ class Delivery:
             try:
                 more = await self._step(final=final)
             except (discord.HTTPException, *NETWORK_ERRORS) as error:
-                more = await self._failed(error, final=final)
+                more = await self._failed(error)
             else:
                 self._failures = 0
             if more:
-                self._due = started + self._cadence
+                self._due = max(self._due, started + self._cadence)
                 self._wake.set()
             elif final:
                 return
@@ -185,8 +186,9 @@ class Delivery:
                 self._reference = None
         return await channel.send(content, nonce=nonce, allowed_mentions=_NO_MENTIONS)
 
-    async def _failed(self, error: Exception, *, final: bool) -> bool:
+    async def _failed(self, error: Exception) -> bool:
         """Deal with a failed request. True if it is worth another attempt."""
+        final = self._final.is_set()
         if isinstance(error, discord.HTTPException) and not _passes(error):
             self._is_lost = True
             if not final:
@@ -199,11 +201,14 @@ class Delivery:
             return False
         self._failures += 1
         self._post_in_doubt = True
-        if final and self._failures == _ATTEMPTS:
+        if final and self._failures >= _ATTEMPTS:
             _log.error("A reply is incomplete: Discord failed %d times: %s", _ATTEMPTS, error)
             return False
         _log.warning("Discord failed while a reply was shown; it is tried again: %s", error)
-        await asyncio.sleep(min(2.0 ** (self._failures - 1), _LONGEST_PAUSE))
+        pause = min(2.0 ** (self._failures - 1), _LONGEST_PAUSE)
+        if final:
+            await asyncio.sleep(pause)
+        self._due = asyncio.get_running_loop().time() + pause
         return True
 
 

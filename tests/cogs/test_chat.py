@@ -4,7 +4,7 @@ import pytest
 
 from tests.cogs.conftest import Scene
 from tests.cogs.scripted import Stage
-from tests.loopback.discord_server import Permission, Upload
+from tests.loopback.discord_server import Permission, Status, Upload
 
 
 def asked(scene: Scene) -> list[str]:
@@ -120,6 +120,30 @@ async def test_history_is_oldest_first_and_leaves_other_bots_out(scene: Scene) -
     assert [m.text for m in newest] == ["Hello."]
     since = await history.read(before=last.id, after=first.id, limit=10)
     assert [m.text for m in since] == ["two", "Hello."]
+
+
+async def test_history_that_cannot_be_read_is_missing_and_logged(
+    scene: Scene, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene.ask("one")
+    await scene.turns_done()
+    scene.server.faults.plant(r"/messages$", Status(status=503), method="GET")
+    history = scene.service.stages[0].history
+    assert await history.read(before=2**62, after=None, limit=10) == []
+    assert "could not be read" in caplog.text
+    assert len(await history.read(before=2**62, after=None, limit=10)) == 2
+
+
+async def test_own_remarks_are_no_part_of_what_the_bot_said(scene: Scene) -> None:
+    scene.server.driver.say(
+        scene.channel, scene.server.bot, "An answer.\n-# cut short\n-# and more"
+    )
+    scene.server.driver.say(scene.channel, scene.server.bot, "-# stopped")
+    scene.ask("one")
+    await scene.turns_done()
+    question = scene.service.stages[0].request.message
+    read = await scene.service.stages[0].history.read(before=question.id, after=None, limit=9)
+    assert [(m.text, m.ours) for m in read] == [("An answer.", True)]
 
 
 async def test_a_thread_is_a_place_of_its_own(scene: Scene) -> None:

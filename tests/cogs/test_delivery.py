@@ -51,7 +51,7 @@ async def test_a_reply_streams_by_edits_of_one_message_and_ends_complete(scene: 
 async def test_typing_shows_at_once_and_the_first_words_within_a_second(scene: Scene) -> None:
     async def script(stage: Stage) -> None:
         await asyncio.sleep(0.5)
-        await stage.stream("one two three four", seconds=1.5, pieces=10)
+        await stage.stream("one two three four", seconds=0.8, pieces=10)
 
     scene.service.script = script
     scene.ask("tell me")
@@ -91,7 +91,7 @@ async def test_a_long_answer_overflows_into_messages_that_are_then_left_alone(
     text = text.strip()
 
     async def script(stage: Stage) -> None:
-        await stage.stream(text, seconds=4.0, pieces=200)
+        await stage.stream(text, seconds=2.0, pieces=200)
 
     scene.service.script = script
     scene.ask("write")
@@ -231,14 +231,14 @@ async def test_rate_limited_edits_hold_up_neither_the_stream_nor_the_final_text(
     async def script(stage: Stage) -> None:
         nonlocal started, ended
         started = scene.server.journal.now()
-        await stage.stream(text, seconds=5.5, pieces=60)
+        await stage.stream(text, seconds=4.2, pieces=60)
         ended = scene.server.journal.now()
 
     scene.service.script = script
     scene.ask("stream")
     await scene.turns_done(within=20)
     (answer,) = scene.answers()
-    assert ended - started < 6.0
+    assert ended - started < 4.7
     assert answer.text == text.strip()
     gaps = [b.at - a.at for a, b in itertools.pairwise(answer.versions[:-1])]
     assert min(gaps) > CADENCE - 0.1
@@ -338,6 +338,7 @@ async def test_trouble_while_creating_a_message_neither_loses_nor_doubles_it(
     scene.ask("count")
     await scene.turns_done()
     assert [answer.text for answer in scene.answers()] == ["one two three four five"]
+    assert bool(scene.server.journal.of("nonce_dedupe")) is isinstance(fault, LostAnswer)
 
 
 async def test_trouble_in_a_later_chunk_resumes_at_that_chunk(scene: Scene) -> None:
