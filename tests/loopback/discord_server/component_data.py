@@ -53,24 +53,28 @@ def modal_data(
     modal: Payload, values: Mapping[str, str | Sequence[str]], limits: Limits
 ) -> Payload:
     """The data of a submitted modal; fields are named by custom id or label."""
+    holders = objects(modal["components"])
+    fields = [(holder, field) for holder in holders if (field := _field_of(holder)) is not None]
+    unknown = set(values) - {name for pair in fields for name in _names(*pair)}
+    if unknown:
+        raise ValueError(f"the modal has no such fields: {sorted(unknown)}")
     submitted: list[Payload] = []
-    unused = set(values)
-    for holder in modal["components"]:
-        inner = _field_of(holder)
-        if inner is None:
-            continue
-        names = (inner["custom_id"], holder.get("label"), inner.get("label"))
-        name = next((name for name in names if name in values), None)
-        entered = values[name] if name is not None else _untouched(inner)
-        unused.discard(str(name))
-        filled = _fill(inner, entered, limits)
-        if holder["type"] == ComponentKind.LABEL:
-            submitted.append({"type": holder["type"], "id": 0, "component": filled})
-        else:
-            submitted.append({"type": holder["type"], "id": 0, "components": [filled]})
-    if unused:
-        raise ValueError(f"the modal has no such fields: {sorted(unused)}")
+    for holder, field in fields:
+        name = next((name for name in _names(holder, field) if name in values), None)
+        filled = _fill(field, _untouched(field) if name is None else values[name], limits)
+        inside: Payload = (
+            {"component": filled}
+            if holder["type"] == ComponentKind.LABEL
+            else {"components": [filled]}
+        )
+        submitted.append({"type": holder["type"], "id": 0, **inside})
     return {"custom_id": modal["custom_id"], "components": submitted}
+
+
+def _names(holder: Payload, field: Payload) -> tuple[str, ...]:
+    """What a member, or a test, may call a field of a modal."""
+    names = (field["custom_id"], holder.get("label"), field.get("label"))
+    return tuple(name for name in names if name)
 
 
 def _field_of(holder: Payload) -> Payload | None:

@@ -51,7 +51,10 @@ class Closing:
 
 
 class Connection:
-    """One socket. `muted` makes it a zombie: open, but heartbeats go unanswered."""
+    """One socket. `muted` makes it a zombie: open, but heartbeats go unanswered.
+
+    `hung_up` is the code that the server closes with, None while the client has its say.
+    """
 
     def __init__(self, socket: web.WebSocketResponse, request: web.Request, *, zlib_stream: bool):
         self.socket = socket
@@ -59,6 +62,7 @@ class Connection:
         self.last_heartbeat = time.monotonic()
         self.received: deque[float] = deque()
         self.muted = False
+        self.hung_up: CloseCode | None = None
         self._request = request
         self._compressor = zlib.compressobj() if zlib_stream else None
         self._outgoing: asyncio.Queue[Payload | Closing] = asyncio.Queue()
@@ -74,6 +78,7 @@ class Connection:
 
     def post_close(self, code: CloseCode, reason: str = "") -> None:
         """Queue the end: the socket closes after all frames before it have left."""
+        self.hung_up = code
         self._outgoing.put_nowait(Closing(code=code, reason=reason))
 
     async def hang_up(self, code: CloseCode, reason: str = "") -> None:

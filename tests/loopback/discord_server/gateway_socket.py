@@ -141,12 +141,18 @@ class GatewaySocket:
 
     def _ended(self, connection: Connection) -> None:
         self._gateway.connections.discard(connection)
-        session, code = connection.session, connection.socket.close_code
-        self._journal.note("gateway_close", code=code, session=session.id if session else None)
+        session, by_server = connection.session, connection.hung_up is not None
+        code = connection.hung_up if by_server else connection.socket.close_code
+        self._journal.note(
+            "gateway_close",
+            code=None if code is None else int(code),
+            by_server=by_server,
+            session=session.id if session else None,
+        )
         if session is None or session.connection is not connection:
             return
         session.detach()
-        if code in (CloseCode.NORMAL, CloseCode.GOING_AWAY):
+        if not by_server and code in (CloseCode.NORMAL, CloseCode.GOING_AWAY):
             self._gateway.sessions.pop(session.id, None)
 
     async def _watch(self, connection: Connection) -> None:

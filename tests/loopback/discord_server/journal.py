@@ -55,11 +55,19 @@ class Journal:
         """Add a record and wake whoever waits for it."""
         record = Record(self.now(), kind, fields)
         self._records.append(record)
+        self._wake(record)
+        return record
+
+    def complete(self, record: Record, **fields: Any) -> None:
+        """Add to a record what was not known when it was made, and wake whoever waits for that."""
+        record.fields.update(fields)
+        self._wake(record)
+
+    def _wake(self, record: Record) -> None:
         for matches, future in self._waiters:
             if not future.done() and matches(record):
                 future.set_result(record)
         self._waiters = [waiter for waiter in self._waiters if not waiter[1].done()]
-        return record
 
     def violation(self, what: str, **fields: Any) -> None:
         """Add something that Discord punishes or that members would suffer from."""
