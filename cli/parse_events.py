@@ -40,7 +40,7 @@ def printable(events: Iterable[StreamEvent], *, fault: Fault | None) -> list[dic
             case ReasoningDelta():
                 pieces.append(_Words("reasoning", event.text, event.span))
             case Reclassified():
-                pieces = _taken_back(pieces, event.span)
+                _take_back(pieces, event.span)
             case ToolCall():
                 pieces.append(_call(event))
             case CallError():
@@ -58,15 +58,18 @@ def printable(events: Iterable[StreamEvent], *, fault: Fault | None) -> list[dic
     return [*records, finish]
 
 
-def _taken_back(pieces: list[_Words | dict[str, Any]], span: Span) -> list[_Words | dict[str, Any]]:
-    """The pieces with the text of `span` as reasoning."""
-    changed: list[_Words | dict[str, Any]] = []
-    for piece in pieces:
-        if isinstance(piece, _Words) and piece.kind == "text" and piece.span is not None:
-            changed += _split(piece, piece.span, span)
-        else:
-            changed.append(piece)
-    return changed
+def _take_back(pieces: list[_Words | dict[str, Any]], span: Span) -> None:
+    """Turns the text of `span` into reasoning. It lies near the end: nothing before is read."""
+    position = len(pieces)
+    while position > 0:
+        position -= 1
+        piece = pieces[position]
+        if not isinstance(piece, _Words) or piece.span is None:
+            continue
+        if piece.span[1] <= span[0]:
+            break
+        if piece.kind == "text":
+            pieces[position : position + 1] = _split(piece, piece.span, span)
 
 
 def _split(words: _Words, own: Span, taken: Span) -> list[_Words]:

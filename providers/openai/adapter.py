@@ -167,7 +167,7 @@ class OpenAIProvider:
                 target, self._limits.first_token, "VERBATIM_FIRST_TOKEN_TIMEOUT"
             ) from None
         except APIStatusError as error:
-            if self._usage_in_stream and errors.refuses_stream_options(error):
+            if "stream_options" in body and errors.refuses_stream_options(error):
                 log.info("%s refuses stream_options; going on without", self.endpoint)
                 self._usage_in_stream = False
                 return await self._open(prompt, options, deadline)

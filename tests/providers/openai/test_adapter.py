@@ -216,6 +216,14 @@ async def test_refused_token_counts_are_left_out_from_then_on() -> None:
     assert sent == [True, False, False]
 
 
+async def test_requests_side_by_side_both_go_on_without_token_counts() -> None:
+    refusal = Step(status=400, body={"error": "stream_options: unknown"}, delay=0.1)
+    steps = [refusal, refusal, Step(text="a"), Step(text="a")]
+    async with LoopbackEndpoint(steps) as endpoint, provider(endpoint) as made:
+        answers = await asyncio.gather(collect(made), collect(made))
+    assert [text(events) for events in answers] == ["a", "a"]
+
+
 REFUSALS: list[tuple[Step, type[EndpointError]]] = [
     (Step(status=400, body={"error": {"message": "m does not support tools"}}), ToolsRefused),
     (Step(status=400, body={"error": "context length exceeded"}), ContextTooLong),
