@@ -1,13 +1,13 @@
 """The reply under way: what a member may see of it, at any moment.
 
 Invariant: `text` never holds call markup, reasoning or a status line; those have places of
-their own. Finished text never changes again.
+their own.
 """
 
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from prompt.values import ToolCall, ToolResult
+from prompt.values import Span, ToolCall, ToolResult
 
 ReplyState: TypeAlias = Literal["waiting", "thinking", "writing", "tool", "done", "failed"]
 
@@ -22,18 +22,23 @@ class ToolRun:
 
 @dataclass(slots=True)
 class Reply:
-    """Grows while the turn runs. Written by the turn alone; surfaces read it."""
+    """Grows while the turn runs. Written by the turn alone; surfaces read it.
+
+    `notices` are lines for the member beside the answer: cut short, endpoint down, a call that
+    failed. `remedy` is for surfaces that only an operator sees.
+    """
 
     state: ReplyState = "waiting"
     runs: list[ToolRun] = field(default_factory=list[ToolRun])
     notices: list[str] = field(default_factory=list[str])
-    """Lines for the member beside the answer: cut short, endpoint down, a call that failed."""
-    _rounds: list[list[str]] = field(default_factory=lambda: [[]])
+    remedy: str = ""
+    _closed: list[str] = field(default_factory=list[str])
+    _pieces: list[tuple[str, Span | None]] = field(default_factory=list[tuple[str, Span | None]])
 
     @property
     def text(self) -> str:
         """The answer so far, rounds separated by a blank line, outer blank space trimmed."""
-        rounds = ("".join(pieces).strip() for pieces in self._rounds)
+        rounds = (text.strip() for text in (*self._closed, self._current))
         return "\n\n".join(text for text in rounds if text)
 
     @property
@@ -41,17 +46,37 @@ class Reply:
         """Tool calls that have no result yet."""
         return [run for run in self.runs if run.result is None]
 
-    def write(self, text: str) -> None:
-        """Add words to the current round."""
-        self._rounds[-1].append(text)
+    def write(self, text: str, span: Span | None = None) -> None:
+        """Add words to the current round; `span` is where they stand in the response."""
+        self._pieces.append((text, span))
 
-    def take_back(self, text: str) -> None:
-        """Remove `text` from the end of the current round: it was reasoning."""
-        whole = "".join(self._rounds[-1])
-        self._rounds[-1] = [whole.removesuffix(text)]
+    def take_back(self, span: Span) -> None:
+        """Remove what stands within `span` of the current response: it was reasoning."""
+        self._pieces = [
+            piece
+            for text, own in self._pieces
+            for piece in ([(text, own)] if own is None else _outside(text, own, span))
+        ]
 
     def next_round(self) -> str:
         """Close the current round and return its text exactly as written."""
-        text = "".join(self._rounds[-1])
-        self._rounds.append([])
+        text = self._current
+        self._closed.append(text)
+        self._pieces = []
         return text
+
+    @property
+    def _current(self) -> str:
+        return "".join(text for text, _ in self._pieces)
+
+
+def _outside(text: str, own: Span, gone: Span) -> list[tuple[str, Span | None]]:
+    """The parts of a piece that lie before and behind the span that goes."""
+    start, end = own
+    before, behind = min(end, gone[0]), max(start, gone[1])
+    kept: list[tuple[str, Span | None]] = []
+    if before > start:
+        kept.append((text[: before - start], (start, before)))
+    if behind < end:
+        kept.append((text[behind - start :], (behind, end)))
+    return kept

@@ -16,6 +16,9 @@ CallErrorCode: TypeAlias = Literal[
     "unknown_tool", "malformed", "invalid_arguments", "truncated", "copied", "too_large"
 ]
 
+AFTER_CALLS = "words after the last call"
+"""`why` of a Dropped that ends a response: what follows a call was written without its result."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextDelta:

@@ -42,10 +42,10 @@ def wire_mode(config: ToolConfig, verdict: Verdict, surface: ToolSurface) -> Wir
     """The mode of this turn's requests. A surface without tools leaves nothing to switch on."""
     if not config.has_tools or not surface or config.tool_mode == "off":
         return "off"
+    if verdict.refuses_tools_field and config.tool_mode in {"auto", "verbatim"}:
+        return "verbatim_only"
     if config.tool_mode != "auto":
         return config.tool_mode
-    if verdict.refuses_tools_field:
-        return "verbatim_only"
     return "native" if verdict.structured_calls else "verbatim"
 
 

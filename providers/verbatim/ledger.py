@@ -7,6 +7,7 @@ After a call only blanks and further calls come; the first words there cut the r
 from dataclasses import replace
 
 from prompt.events import (
+    AFTER_CALLS,
     CallError,
     CallErrorCode,
     CallStarted,
@@ -26,7 +27,6 @@ from providers.verbatim.sites import Malformed, Site
 
 _RAW_SHOWN = 2_000
 _LISTED_NAMES = 20
-_AFTER_CALL = "words after the last call"
 
 
 class Ledger:
@@ -83,7 +83,7 @@ class Ledger:
             self.cut = True
             text, start = words, start + blank
         if self.cut:
-            self.drop((start, start + len(text)), _AFTER_CALL)
+            self.drop((start, start + len(text)), AFTER_CALLS)
             return
         if not self.spoke and not text.isspace():
             self.spoke = True
@@ -100,7 +100,7 @@ class Ledger:
         if not text:
             return
         if self.cut and span is not None:
-            self.drop(span, _AFTER_CALL)
+            self.drop(span, AFTER_CALLS)
             return
         self._add(ReasoningDelta(text=text, span=span))
 
@@ -145,7 +145,7 @@ class Ledger:
     def call(self, site: Site, raw: str) -> None:
         """A call stands in the answer; `raw` is its text."""
         if self.cut:
-            self.drop(site.span, _AFTER_CALL)
+            self.drop(site.span, AFTER_CALLS)
             return
         outcome = self._judge(site, raw)
         if outcome is None:
@@ -163,7 +163,7 @@ class Ledger:
     def malformed(self, found: Malformed, raw: str) -> None:
         """A call wrapper without a call stands in the answer."""
         if self.cut:
-            self.drop(found.span, _AFTER_CALL)
+            self.drop(found.span, AFTER_CALLS)
             return
         self._release()
         self._announced = ""

@@ -1,0 +1,249 @@
+"""Composition root: reads settings, wires the layers, starts a surface, closes in reverse.
+
+Invariant: nothing imports this module. Every expected failure ends in one message that names
+the remedy and an exit status, never in a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from logging.handlers import RotatingFileHandler
+from typing import TYPE_CHECKING
+
+from cli import check, parse, snapshot
+from cli.embedded.errors import EmbeddedError
+from data.errors import StoreError
+from providers.base import EndpointError
+
+if TYPE_CHECKING:
+    # Heavy ones: imported where they are used, so that `parse` and `--help` start at once.
+    from chat.service import ChatService
+    from cli.embedded.gguf import LocalModel
+    from data.settings import Settings
+    from data.store import Store
+    from providers.openai.adapter import OpenAIProvider
+
+log = logging.getLogger("verbatim")
+
+USAGE_ERROR = 2
+_LOG_BYTES = 2_000_000
+_LOG_FILES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wired:
+    """Everything that a surface needs, open and ready."""
+
+    settings: Settings
+    store: Store
+    provider: OpenAIProvider
+    service: ChatService
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status."""
+    args = _arguments().parse_args(argv)
+    if args.command == "parse":
+        return parse.run(args, sys.stdin.buffer, sys.stdout)
+    from data.settings import SettingsError, load_settings
+
+    try:
+        settings = load_settings(os.environ)
+        if args.command == "check":
+            return asyncio.run(_check(settings))
+        local = None if settings.base_url else _embedded_model(settings, args)
+        return asyncio.run(_run(args, settings, local))
+    except EmbeddedError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except (SettingsError, StoreError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="bot.py",
+        description="A Discord bot that gives tool calling to any OpenAI-compatible endpoint. "
+        "Settings come from the environment, .env and var/config.toml; see "
+        "docs/configuration.md.",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    yes = argparse.ArgumentParser(add_help=False)
+    yes.add_argument(
+        "--yes", action="store_true", help="say yes to fetching and starting the embedded model"
+    )
+    commands.add_parser(
+        "run", parents=[yes], help="connect to Discord, or chat here without a token (default)"
+    )
+    commands.add_parser("console", parents=[yes], help="chat here, even with a token set")
+    parse.add_parser(commands)
+    snapshot.add_arguments(
+        commands.add_parser(
+            "snapshot", parents=[yes], help="print the prompt that a message would send"
+        )
+    )
+    commands.add_parser("check", help="tell whether settings, database and endpoint are sound")
+    parser.set_defaults(command="run", yes=False)
+    return parser
+
+
+def _embedded_model(settings: Settings, args: argparse.Namespace) -> LocalModel:
+    """The model for the embedded endpoint, after the operator has agreed to it."""
+    from rich.console import Console
+
+    from cli.embedded.offer import offer_model
+
+    return offer_model(
+        settings.home,
+        model_path=settings.model_path,
+        assume_yes=args.yes,
+        console=Console(stderr=True),
+        stdin=sys.stdin,
+    )
+
+
+async def _run(args: argparse.Namespace, settings: Settings, local: LocalModel | None) -> int:
+    async with _wired(settings, local) as wired:
+        if args.command == "snapshot":
+            return await snapshot.run_snapshot(wired.service, args, sys.stdout)
+        if args.command == "console":
+            return await _console(wired)
+        if settings.discord_token is None:
+            print(
+                "DISCORD_TOKEN is not set, so this is a chat in the terminal. Set it in .env to "
+                "connect to Discord.",
+                file=sys.stderr,
+            )
+            return await _console(wired)
+        from cogs.client import run_bot
+
+        return await run_bot(
+            wired.service, wired.store.meta, token=settings.discord_token.get_secret_value()
+        )
+
+
+async def _console(wired: Wired) -> int:
+    from cli import console
+
+    provider = wired.provider
+    return await console.run_console(
+        wired.service,
+        greeting=[f"{provider.model or 'a model'} at {provider.endpoint}"],
+        stdin=sys.stdin,
+        stdout=sys.stdout,
+    )
+
+
+@asynccontextmanager
+async def _wired(settings: Settings, local: LocalModel | None) -> AsyncGenerator[Wired]:
+    """Open everything in order; leaving closes it in reverse."""
+    from chat.service import ChatService, Generation
+    from data.store import open_store
+    from tools.builtin import builtin_registry
+
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_store(settings.home))
+        _log_to(settings)
+        base_url, model = settings.base_url, settings.model
+        if base_url is None:
+            if local is None:
+                raise AssertionError("neither an endpoint nor a model of our own")
+            from cli.embedded.process import EmbeddedEndpoint
+
+            print(f"Loading {local.name} ...", file=sys.stderr)
+            embedded = await stack.enter_async_context(EmbeddedEndpoint(settings.home, local))
+            base_url, model = embedded.base_url, embedded.model
+        provider = _provider(settings, base_url, model)
+        stack.push_async_callback(provider.close)
+        try:
+            await provider.resolve_model()
+        except EndpointError as error:
+            # The endpoint may come up later; every turn asks again and says what is wrong.
+            log.warning("%s %s", error.member, error.remedy)
+        service = ChatService(
+            store=store,
+            provider=provider,
+            registry=builtin_registry(),
+            generation=Generation(
+                max_reply_tokens=settings.max_reply_tokens,
+                temperature=settings.temperature,
+                context_window=settings.context_window,
+            ),
+            persona=settings.persona,
+            secrets=_secrets(settings),
+        )
+        yield Wired(settings=settings, store=store, provider=provider, service=service)
+
+
+def _provider(settings: Settings, base_url: str, model: str | None) -> OpenAIProvider:
+    from providers.openai.adapter import Limits, OpenAIProvider
+
+    return OpenAIProvider(
+        base_url=base_url,
+        model=model,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        limits=Limits(first_token=settings.first_token_timeout, idle=settings.idle_timeout),
+    )
+
+
+def _secrets(settings: Settings) -> list[str]:
+    return [
+        secret.get_secret_value()
+        for secret in (settings.discord_token, settings.api_key)
+        if secret is not None
+    ]
+
+
+async def _check(settings: Settings) -> int:
+    from data.store import open_store
+
+    findings = [check.Finding(fine=True, what=f"settings, home {settings.home}")]
+    try:
+        async with open_store(settings.home):
+            findings.append(check.Finding(fine=True, what="database"))
+    except StoreError as error:
+        findings.append(check.Finding(fine=False, what=f"database: {error}"))
+    if settings.base_url is None:
+        what = "no VERBATIM_BASE_URL: the embedded endpoint will be offered"
+        findings.append(check.Finding(fine=True, what=what))
+    else:
+        provider = _provider(settings, settings.base_url, settings.model)
+        try:
+            findings.append(await check.endpoint_finding(provider, settings.model))
+        finally:
+            await provider.close()
+    token = "set" if settings.discord_token else "not set: chat in the terminal only"
+    findings.append(check.Finding(fine=True, what=f"DISCORD_TOKEN {token}"))
+    return check.report(findings, sys.stdout)
+
+
+def _log_to(settings: Settings) -> None:
+    """Warnings to the terminal, everything from the chosen level on to a file in the home."""
+    folder = settings.home / "logs"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    root = logging.getLogger()
+    root.setLevel(settings.log_level.upper())
+    shape = logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s")
+    terminal = logging.StreamHandler(sys.stderr)
+    if settings.discord_token is None:
+        terminal.setLevel(logging.ERROR)  # the terminal belongs to the chat
+    file = RotatingFileHandler(
+        folder / "verbatim.log", maxBytes=_LOG_BYTES, backupCount=_LOG_FILES, encoding="utf-8"
+    )
+    for handler in (terminal, file):
+        handler.setFormatter(shape)
+        root.addHandler(handler)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""Reads everything that a turn's prompt is built from.
+
+Invariant: all I/O of a prompt happens here. History starts at the channel's cut point, which
+moves by whole blocks and only forward, so consecutive prompts begin with the same bytes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from chat.config import tool_config
+from chat.ports import ChannelMessage, History, Place
+from data.store import Store
+from prompt.snapshot import Snapshot
+from prompt.surface import ToolSurface
+from prompt.values import TextPart, Turn
+from providers.base import Provider
+
+FIRST_READ = 30
+"""Messages taken over from a channel in which no turn has run yet."""
+
+READ_LIMIT = 200
+"""Messages read at most. When a channel grows past it, history restarts at half of it."""
+
+_SHOWN_PARTICIPANTS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """A snapshot, and for each exchange of its dialogue the id of the message that opens it."""
+
+    snapshot: Snapshot
+    opened_by: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gatherer:
+    """Gathers for one endpoint and model. `persona` holds where a guild has set none."""
+
+    store: Store
+    provider: Provider
+    persona: str
+
+    async def gather(
+        self,
+        place: Place,
+        history: History,
+        *,
+        asked: ChannelMessage | None,
+        newest: int,
+        surface: ToolSurface,
+        now: datetime,
+    ) -> Gathered:
+        """The inputs of a turn that answers `asked`, with the history before id `newest`.
+
+        Without `asked`, as a snapshot command wants it, the dialogue ends with the history.
+        """
+        guild = place.guild_id or 0
+        wide = await self.store.settings.values(guild, "")
+        per_model = await self.store.settings.values(guild, self.provider.model)
+        messages = await self._read(place, history, newest)
+        if asked is not None:
+            messages = [*messages, asked]
+        dialogue, opened_by = await self._dialogue(messages, named=place.guild_id is not None)
+        names = dict.fromkeys(turn.author for turn in dialogue if turn.author)
+        return Gathered(
+            snapshot=Snapshot(
+                persona=str(wide.get("persona") or self.persona),
+                server_rules=str(wide.get("server_rules") or ""),
+                config=tool_config(per_model),
+                verdict=await self.store.verdicts.get(self.provider.endpoint, self.provider.model),
+                surface=surface,
+                dialogue=dialogue,
+                now=now,
+                participants=tuple(names)[-_SHOWN_PARTICIPANTS:],
+            ),
+            opened_by=opened_by,
+        )
+
+    async def trim(self, place: Place, gathered: Gathered, dropped: int) -> None:
+        """Remember that the first `dropped` exchanges are no longer part of the history."""
+        if 0 < dropped < len(gathered.opened_by):
+            await self.store.channels.move_cut_point(
+                place.channel_id, gathered.opened_by[dropped] - 1
+            )
+
+    async def _read(self, place: Place, history: History, newest: int) -> Sequence[ChannelMessage]:
+        cut = await self.store.channels.cut_point(place.channel_id)
+        limit = FIRST_READ if cut is None else READ_LIMIT
+        messages = await history.read(before=newest, after=cut, limit=limit)
+        if len(messages) == READ_LIMIT:
+            messages = messages[READ_LIMIT // 2 :]
+            cut = None
+        if cut is None and messages:
+            await self.store.channels.move_cut_point(place.channel_id, messages[0].id - 1)
+        return messages
+
+    async def _dialogue(
+        self, messages: Sequence[ChannelMessage], *, named: bool
+    ) -> tuple[tuple[Turn, ...], tuple[int, ...]]:
+        """Turns of the messages, the bot's own with their tool exchanges."""
+        stored = await self.store.turns.by_messages([m.id for m in messages if m.ours])
+        turns: list[Turn] = []
+        opened_by: list[int] = []
+        told: set[str] = set()
+        for message in messages:
+            if not message.ours:
+                fresh = (_member_turn(message, named=named),)
+            elif (turn := stored.get(message.id)) is None:
+                fresh = _unrecorded(message)
+            elif turn.id in told:
+                continue  # a further message of a long reply
+            else:
+                told.add(turn.id)
+                fresh = turn.turns
+            if fresh and (fresh[0].role == "user" or not turns):
+                opened_by.append(message.id)
+            turns += fresh
+        return tuple(turns), tuple(opened_by)
+
+
+def _member_turn(message: ChannelMessage, *, named: bool) -> Turn:
+    return Turn(
+        role="user",
+        author=message.author.name if named else None,
+        parts=(TextPart(text=message.text),),
+        at=message.at,
+    )
+
+
+def _unrecorded(message: ChannelMessage) -> tuple[Turn, ...]:
+    """One of our messages of which no turn is stored; its subtext lines were never the model's."""
+    lines = [line for line in message.text.splitlines() if not line.startswith("-# ")]
+    text = "\n".join(lines).strip()
+    return (Turn(role="assistant", parts=(TextPart(text=text),), at=message.at),) if text else ()

@@ -1,0 +1,328 @@
+"""Answers messages: the one door through which a surface starts a turn or asks about one.
+
+Invariant: a turn's trouble never leaves as an exception; it ends in the reply. Only
+cancellation passes through, after what there is has been shown and stored.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from chat.account import PromptSnapshot, account
+from chat.config import Switch, checked, switches, tool_config
+from chat.gather import Gathered, Gatherer
+from chat.ports import History, Member, Place, Presenter, TurnRequest
+from chat.reply import Reply
+from chat.toolwork import ToolWork
+from chat.turn import TurnRun
+from data.errors import StoreError
+from data.store import Store
+from data.turns import StoredTurn
+from prompt.assemble import assemble
+from prompt.prompt import Prompt
+from prompt.snapshot import Budget, PromptTooLarge
+from prompt.values import TextPart, Turn
+from prompt.verbatim import Verdict, WireMode, wire_mode
+from providers.base import EndpointError, Provider, RequestOptions, ToolsRefused
+from providers.verbatim import find_calls
+from tools.registry import Registry, ToolContext
+from tools.surface import build_surface
+
+log = logging.getLogger(__name__)
+
+PERSONA = (
+    "You are Verbatim, a friendly assistant in a Discord server. Answer helpfully and to the "
+    "point, in the language of the person who asks."
+)
+
+INCOMPLETE = "The answer above is incomplete."
+STOPPED = "Stopped."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """What is known of the endpoint, and how a guild is set up for it."""
+
+    endpoint: str
+    model: str
+    mode: WireMode
+    verdict: Verdict
+    tool_mode: str
+    context_window: int | None
+    switches: Sequence[Switch]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolListing:
+    """A tool, whether a guild's turns are offered it, and why or why not."""
+
+    name: str
+    description: str
+    enabled: bool
+    why: str
+    read_only: bool
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """How replies are sampled. `context_window` is in tokens, None where it is not known."""
+
+    max_reply_tokens: int
+    temperature: float | None
+    context_window: int | None
+
+    @property
+    def budget(self) -> Budget:
+        """What a prompt may cost. 8,192 is assumed where the window is unknown."""
+        window = self.context_window or Budget().window
+        return Budget(window=window, reply_reserve=min(self.max_reply_tokens, window // 2))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class ChatService:
+    """Turns, snapshots and switches for one endpoint and model.
+
+    `secrets` are blotted out of snapshots. `clock` tells the time of a turn, in UTC.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        provider: Provider,
+        registry: Registry,
+        generation: Generation,
+        persona: str | None = None,
+        secrets: Sequence[str] = (),
+        clock: Callable[[], datetime] = _now,
+    ) -> None:
+        self._store = store
+        self._provider = provider
+        self._registry = registry
+        self._generation = generation
+        self._secrets = tuple(secrets)
+        self._clock = clock
+        self._gatherer = Gatherer(store=store, provider=provider, persona=persona or PERSONA)
+
+    async def claim(self, message_id: int) -> bool:
+        """True exactly once for a message, over restarts."""
+        return await self._store.claims.claim(message_id)
+
+    async def respond(self, request: TurnRequest, history: History, presenter: Presenter) -> None:
+        """Answer `request`; `presenter.finish` has been awaited when this returns or raises."""
+        reply = Reply()
+        run: TurnRun | None = None
+        now = self._clock()
+        try:
+            gathered = await self._gather(request, history, now)
+            run = self._turn_run(request, reply, presenter, now)
+            await self._answer(run, request, gathered)
+        except EndpointError as error:
+            self._fail(reply, error)
+        except PromptTooLarge as error:
+            reply.state = "failed"
+            reply.notices.append(str(error))
+        except StoreError as error:
+            log.error("turn %s: %s", request.message.id, error)
+            reply.state = "failed"
+            reply.notices.append("The bot's database has a problem. Its operator is told how.")
+            reply.remedy = str(error)
+        except asyncio.CancelledError:
+            reply.notices.append(STOPPED)
+            await asyncio.shield(self._close(run, request, reply, presenter, now))
+            raise
+        except Exception:
+            log.exception("turn %s failed", request.message.id)
+            reply.state = "failed"
+            reply.notices.append("Something went wrong inside the bot; its log tells what.")
+        await self._close(run, request, reply, presenter, now)
+
+    async def snapshot(
+        self, place: Place, member: Member, history: History, newest: int
+    ) -> PromptSnapshot:
+        """The prompt as it would be now, of messages up to and including id `newest`."""
+        gathered = await self._gatherer.gather(
+            place,
+            history,
+            asked=None,
+            newest=newest + 1,
+            surface=build_surface(self._registry),
+            now=self._clock(),
+        )
+        prompt = assemble(gathered.snapshot, self._generation.budget)
+        body = self._provider.body(prompt, self._options(f"snapshot-{member.id}"))
+        return account(prompt, body, secrets=self._secrets)
+
+    async def overview(self, guild_id: int | None) -> Overview:
+        """The endpoint, what is known of it, and the guild's switches."""
+        stored = await self._store.settings.values(guild_id or 0, self._provider.model)
+        verdict = await self._verdict()
+        config = tool_config(stored)
+        return Overview(
+            endpoint=self._provider.endpoint,
+            model=self._provider.model,
+            mode=wire_mode(config, verdict, build_surface(self._registry)),
+            verdict=verdict,
+            tool_mode=config.tool_mode,
+            context_window=self._generation.context_window,
+            switches=switches(stored),
+        )
+
+    async def configure(self, guild_id: int | None, name: str, value: str) -> None:
+        """Set a switch of a guild. ValueError says what is wrong with the name or value."""
+        stored = checked(name, value)
+        await self._store.settings.put(guild_id or 0, self._provider.model, name, stored)
+
+    async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
+        """Every tool there is."""
+        overview = await self.overview(guild_id)
+        why = (
+            "tools are off for this guild and model (/config workarounds)"
+            if overview.mode == "off"
+            else "built in"
+        )
+        return [
+            ToolListing(
+                name=tool.spec.name,
+                description=tool.spec.description,
+                enabled=overview.mode != "off",
+                why=why,
+                read_only=tool.spec.read_only,
+                source=tool.spec.source,
+            )
+            for tool in self._registry
+        ]
+
+    async def _gather(self, request: TurnRequest, history: History, now: datetime) -> Gathered:
+        return await self._gatherer.gather(
+            request.place,
+            history,
+            asked=request.message,
+            newest=request.message.id,
+            surface=build_surface(self._registry),
+            now=now,
+        )
+
+    def _turn_run(
+        self, request: TurnRequest, reply: Reply, presenter: Presenter, now: datetime
+    ) -> TurnRun:
+        def changed() -> None:
+            presenter.changed(reply)
+
+        surface = build_surface(self._registry)
+        context = ToolContext(
+            guild_id=request.place.guild_id or 0,
+            member_id=request.member.id,
+            now=now,
+            facts=self._store.facts,
+        )
+        work = ToolWork(self._registry, surface, context, reply, changed)
+        quoted = find_calls(request.message.text, surface)
+        options = replace(self._options(str(request.message.id)), quoted=quoted)
+        return TurnRun(self._provider, work, reply, changed, options)
+
+    async def _answer(self, run: TurnRun, request: TurnRequest, gathered: Gathered) -> None:
+        prompt = await self._assemble(request, gathered)
+        try:
+            await run.run(prompt)
+        except ToolsRefused as error:
+            if prompt.report.mode != "verbatim":
+                raise
+            verdict = await self._learn_refusal(error)
+            gathered = replace(gathered, snapshot=replace(gathered.snapshot, verdict=verdict))
+            await run.run(await self._assemble(request, gathered))
+
+    async def _assemble(self, request: TurnRequest, gathered: Gathered) -> Prompt:
+        prompt = assemble(gathered.snapshot, self._generation.budget)
+        await self._gatherer.trim(request.place, gathered, prompt.report.dropped_exchanges)
+        return prompt
+
+    async def _close(
+        self,
+        run: TurnRun | None,
+        request: TurnRequest,
+        reply: Reply,
+        presenter: Presenter,
+        now: datetime,
+    ) -> None:
+        """Show the final state and keep what later turns and verdicts build on."""
+        if reply.state != "failed":
+            reply.state = "done"
+        shown = await presenter.finish(reply)
+        try:
+            if run is not None and run.native_calls_seen:
+                await self._learn_structured_calls()
+            if run is not None and shown and (turns := _replayable(run, reply)):
+                await self._store.turns.save(
+                    StoredTurn(
+                        id=str(request.message.id),
+                        guild_id=request.place.guild_id or 0,
+                        channel_id=request.place.channel_id,
+                        member_id=request.member.id,
+                        asked_message_id=request.message.id,
+                        reply_message_ids=tuple(shown),
+                        turns=turns,
+                        at=now,
+                    )
+                )
+        except StoreError as error:
+            log.error("turn %s was answered but not stored: %s", request.message.id, error)
+
+    def _fail(self, reply: Reply, error: EndpointError) -> None:
+        log.warning("%s %s %s", error.member, error.remedy, error.detail)
+        reply.remedy = error.remedy
+        reply.notices.append(error.member)
+        if reply.text:
+            reply.notices.append(INCOMPLETE)
+        else:
+            reply.state = "failed"
+
+    async def _verdict(self) -> Verdict:
+        return await self._store.verdicts.get(self._provider.endpoint, self._provider.model)
+
+    async def _learn_structured_calls(self) -> None:
+        verdict = await self._verdict()
+        if not verdict.structured_calls:
+            await self._put_verdict(
+                replace(
+                    verdict,
+                    structured_calls=True,
+                    reason="it has sent a structured tool call in a turn",
+                )
+            )
+
+    async def _learn_refusal(self, error: ToolsRefused) -> Verdict:
+        verdict = replace(
+            await self._verdict(),
+            refuses_tools_field=True,
+            reason=f"it answered the tools field with an error: {error.detail}"[:300],
+        )
+        await self._put_verdict(verdict)
+        return verdict
+
+    async def _put_verdict(self, verdict: Verdict) -> None:
+        log.info("verdict on %s: %s", self._provider.model, verdict.reason)
+        await self._store.verdicts.put(self._provider.endpoint, self._provider.model, verdict)
+
+    def _options(self, turn_id: str) -> RequestOptions:
+        return RequestOptions(
+            turn_id=turn_id,
+            max_tokens=self._generation.max_reply_tokens,
+            temperature=self._generation.temperature,
+        )
+
+
+def _replayable(run: TurnRun, reply: Reply) -> tuple[Turn, ...]:
+    """The turn as history shows it; words of a round that broke off are marked as cut."""
+    turns = list(run.turns)
+    told = "\n\n".join(turn.text for turn in turns if turn.text)
+    rest = reply.text.removeprefix(told).strip() if not told or reply.text.startswith(told) else ""
+    if rest:
+        turns.append(Turn(role="assistant", parts=(TextPart(text=f"{rest} […]"),)))
+    return tuple(turns)

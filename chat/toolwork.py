@@ -1,0 +1,107 @@
+"""Runs the tool calls of one round under the limits of the turn.
+
+Invariant: every call gets exactly one result, in call order. Read-only calls run side by side,
+the rest one after another in the order in which they were made; a call made twice in one
+message runs once and answers both.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from chat.reply import Reply, ToolRun
+from prompt.surface import ToolSurface
+from prompt.values import ToolCall, ToolResult
+from providers.base import CallKey
+from providers.verbatim import call_key
+from tools.dispatch import error_text, run_call
+from tools.registry import Registry, ToolContext
+
+CALL_TIMEOUT = 30.0
+"""Seconds that one tool call may take."""
+
+REPEAT_LIMIT = 2
+"""How often the same call runs in one turn; a model that asks again is told to use the result."""
+
+
+class ToolWork:
+    """The tool calls of one turn."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        surface: ToolSurface,
+        context: ToolContext,
+        reply: Reply,
+        changed: Callable[[], None],
+    ) -> None:
+        self._registry = registry
+        self._surface = surface
+        self._context = context
+        self._reply = reply
+        self._changed = changed
+        self._ran: Counter[CallKey] = Counter()
+
+    async def run(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Results in the order of `calls`. Cancelling cancels what runs."""
+        runs = [ToolRun(call=call) for call in calls]
+        firsts: dict[CallKey, ToolRun] = {}
+        for run in runs:
+            firsts.setdefault(_key(run.call), run)
+        self._reply.state = "tool"
+        self._reply.runs += firsts.values()
+        self._changed()
+        together: list[ToolRun] = []
+        for run in firsts.values():
+            if self._surface.callable[run.call.name].read_only:
+                together.append(run)
+                continue
+            await self._run_all(together)
+            together = []
+            await self._run_all([run])
+        await self._run_all(together)
+        return [self._answer(run.call, firsts[_key(run.call)]) for run in runs]
+
+    async def _run_all(self, runs: Sequence[ToolRun]) -> None:
+        async with asyncio.TaskGroup() as group:
+            for run in runs:
+                group.create_task(self._run(run))
+
+    async def _run(self, run: ToolRun) -> None:
+        key = _key(run.call)
+        self._ran[key] += 1
+        if self._ran[key] > REPEAT_LIMIT:
+            run.result = refused(
+                run.call,
+                "repeat_limit",
+                message="This very call has been answered already. Use its result.",
+            )
+        else:
+            run.result = await run_call(
+                self._registry, self._surface, self._context, run.call, timeout=CALL_TIMEOUT
+            )
+        self._changed()
+
+    @staticmethod
+    def _answer(call: ToolCall, run: ToolRun) -> ToolResult:
+        if run.result is None:
+            raise AssertionError("a run ended without a result")
+        if run.call is call:
+            return run.result
+        return ToolResult(
+            call_id=call.id, name=call.name, text=run.result.text, outcome=run.result.outcome
+        )
+
+
+def refused(call: ToolCall, code: str, *, message: str) -> ToolResult:
+    """The result of a call that is not run."""
+    return ToolResult(
+        call_id=call.id,
+        name=call.name,
+        text=error_text(code, call.name, message=message),
+        outcome="denied",
+    )
+
+
+def _key(call: ToolCall) -> CallKey:
+    return call_key(call.name, call.arguments)

@@ -1,0 +1,93 @@
+"""Builds a Prompt out of a Snapshot within a Budget.
+
+Invariant: pure, and total but for PromptTooLarge. A stage that raises is left out and named in
+the report; the verbatim stages stand or fall together.
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from prompt.dialogue import trimmed
+from prompt.prompt import Prompt, Report, StageReport
+from prompt.snapshot import Budget, PromptTooLarge, Snapshot
+from prompt.stages import STAGES, Stage
+from prompt.surface import ToolSurface
+from prompt.tokens import estimate
+from prompt.values import PromptItem, Zone
+from prompt.verbatim import wire_mode
+
+log = logging.getLogger(__name__)
+
+
+def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = STAGES) -> Prompt:
+    """The prompt of one turn.
+
+    Raises PromptTooLarge if persona, tools and the message alone pass the budget.
+    """
+    built, failed = _build(snapshot, stages)
+    fixed = _tokens(item for _, items in built for item in items if item.zone is not Zone.HISTORY)
+    mode = wire_mode(snapshot.config, snapshot.verdict, snapshot.surface)
+    if mode in {"native", "verbatim"}:
+        fixed += estimate(snapshot.surface.block)
+    room = budget.prompt - fixed
+    ceiling = min(room, int(budget.prompt * budget.history_share))
+    kept, dropped = trimmed(snapshot.dialogue, ceiling=ceiling, block=budget.history_block)
+    if dropped:
+        built, failed = _build(replace(snapshot, dialogue=kept), stages)
+    items = tuple(item for _, items in built for item in items)
+    total = fixed + _tokens(item for item in items if item.zone is Zone.HISTORY)
+    if total > budget.prompt:
+        raise PromptTooLarge(total, budget.prompt)
+    return Prompt(
+        items=items,
+        surface=snapshot.surface if mode != "off" else ToolSurface(),
+        report=Report(
+            mode=mode,
+            stages=tuple(
+                StageReport(
+                    stage=stage.name,
+                    items=len(items),
+                    tokens=_tokens(items),
+                    error=failed.get(stage.name, ""),
+                )
+                for stage, items in built
+            ),
+            tokens=total,
+            dropped_exchanges=dropped,
+            prefix_hash=_prefix_hash(items),
+        ),
+    )
+
+
+def _build(
+    snapshot: Snapshot, stages: Sequence[Stage]
+) -> tuple[list[tuple[Stage, Sequence[PromptItem]]], dict[str, str]]:
+    built: list[tuple[Stage, Sequence[PromptItem]]] = []
+    failed: dict[str, str] = {}
+    for stage in stages:
+        items: Sequence[PromptItem] = ()
+        if stage.applies(snapshot):
+            try:
+                items = stage.build(snapshot)
+            except Exception as error:
+                log.exception("prompt stage %s failed and is left out", stage.name)
+                failed[stage.name] = f"{type(error).__name__}: {error}"
+        built.append((stage, items))
+    if any(stage.verbatim and stage.name in failed for stage, _ in built):
+        built = [(stage, () if stage.verbatim else items) for stage, items in built]
+    return built, failed
+
+
+def _tokens(items: Iterable[PromptItem]) -> int:
+    return sum(estimate(item.text) for item in items)
+
+
+def _prefix_hash(items: Sequence[PromptItem]) -> str:
+    """Names the stable head: as long as it stays, the endpoint's prefix cache holds."""
+    digest = hashlib.sha256()
+    for item in items:
+        if item.zone is Zone.STABLE:
+            digest.update(f"{item.role}\x00{item.text}\x00".encode())
+    return digest.hexdigest()[:12]

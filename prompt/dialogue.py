@@ -1,0 +1,66 @@
+"""Turns as prompt items, and the trimming of old ones.
+
+Invariant: dialogue is kept or dropped in whole exchanges, so that no result stands without its
+call and no answer without its question.
+"""
+
+from collections.abc import Sequence
+
+from prompt.taught import result_text, written_call
+from prompt.tokens import estimate
+from prompt.values import PromptItem, TextPart, ToolCall, ToolResult, Turn, Zone
+
+
+def turn_item(turn: Turn, *, tag: str = "dialogue") -> PromptItem:
+    """One turn as an item; its text is the taught form, its parts serve native endpoints."""
+    return PromptItem(
+        tag=tag, role=turn.role, text=turn_text(turn), zone=Zone.HISTORY, parts=turn.parts
+    )
+
+
+def turn_text(turn: Turn) -> str:
+    """The turn in words: calls as taught, results as messages, members by name."""
+    pieces: list[str] = []
+    for part in turn.parts:
+        match part:
+            case TextPart(text=text):
+                pieces.append(text.strip())
+            case ToolCall(name=name, raw_arguments=raw):
+                pieces.append(written_call(name, raw))
+            case ToolResult(name=name, text=text):
+                pieces.append(result_text(name, text))
+            case _:
+                pieces.append(f"[image: {part.description or 'no description'}]")
+    text = "\n".join(piece for piece in pieces if piece)
+    return f"{turn.author}: {text}" if turn.author else text
+
+
+def exchanges(dialogue: Sequence[Turn]) -> list[tuple[Turn, ...]]:
+    """The dialogue cut before each member's message."""
+    found: list[list[Turn]] = []
+    for turn in dialogue:
+        if turn.role == "user" or not found:
+            found.append([])
+        found[-1].append(turn)
+    return [tuple(exchange) for exchange in found]
+
+
+def tokens_of(exchange: Sequence[Turn]) -> int:
+    """Estimated tokens of one exchange as it is sent."""
+    return sum(estimate(turn_text(turn)) for turn in exchange)
+
+
+def trimmed(dialogue: Sequence[Turn], *, ceiling: int, block: int) -> tuple[tuple[Turn, ...], int]:
+    """The newest part of `dialogue` within `ceiling` tokens, and how many exchanges went.
+
+    Whole blocks of exchanges go from the front. The last exchange, which holds the message to
+    be answered, always stays.
+    """
+    groups = exchanges(dialogue)
+    costs = [tokens_of(group) for group in groups]
+    total, dropped = sum(costs), 0
+    while total > ceiling and dropped < len(groups) - 1:
+        step = min(block, len(groups) - 1 - dropped)
+        total -= sum(costs[dropped : dropped + step])
+        dropped += step
+    return tuple(turn for group in groups[dropped:] for turn in group), dropped

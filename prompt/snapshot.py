@@ -1,0 +1,62 @@
+"""Everything that a prompt is built from, gathered before building starts.
+
+Invariant: after this value exists no I/O is needed; the same snapshot gives the same bytes.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from prompt.surface import ToolSurface
+from prompt.values import Turn
+from prompt.verbatim import ToolConfig, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The inputs of one turn's prompt.
+
+    `dialogue` runs from the oldest kept turn to the member's message that is to be answered.
+    `participants` are display names, in the order in which they first spoke.
+    """
+
+    persona: str
+    server_rules: str
+    config: ToolConfig
+    verdict: Verdict
+    surface: ToolSurface
+    dialogue: tuple[Turn, ...]
+    now: datetime
+    participants: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How many tokens a prompt may have.
+
+    `window` is what the model can hold, prompt and reply together; `reply_reserve` is kept
+    free for the reply. `history_share` bounds the dialogue's part of what is left, and
+    `history_block` is how many exchanges are trimmed at once, so that the cached prefix breaks
+    once a block and not every turn.
+    """
+
+    window: int = 8192
+    reply_reserve: int = 1024
+    history_share: float = 0.6
+    history_block: int = 8
+
+    @property
+    def prompt(self) -> int:
+        """Tokens left for the prompt."""
+        return self.window - self.reply_reserve
+
+
+class PromptTooLarge(Exception):
+    """What cannot be left out does not fit. Says what is large; raised before any request."""
+
+    def __init__(self, needed: int, allowed: int) -> None:
+        super().__init__(
+            f"The prompt needs about {needed} tokens and {allowed} are allowed. Shorten the "
+            "message, persona or server rules, switch tools off, or raise the context window."
+        )
+        self.needed = needed
+        self.allowed = allowed

@@ -1,0 +1,113 @@
+"""The stages of a prompt, in sending order.
+
+Invariant: a stage is a pure function from the snapshot to items of its own zone. STAGES is the
+one place that orders them; zones in it never go back.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from prompt import demonstrations as worked
+from prompt.demonstrations import ACKNOWLEDGEMENT, EXAMPLE_CLOCK
+from prompt.dialogue import turn_item
+from prompt.snapshot import Snapshot
+from prompt.taught import definitions_text
+from prompt.values import PromptItem, Zone
+from prompt.verbatim import verbatim_active
+
+TOOL_DEFINITIONS_TAG = "knowledge_verbatim_tool_definitions"
+
+NUDGE = "(Tools only where this needs one.)"
+
+
+def persona(snapshot: Snapshot) -> Sequence[PromptItem]:
+    """Who the bot is."""
+    return _system("persona", snapshot.persona)
+
+
+def server_rules(snapshot: Snapshot) -> Sequence[PromptItem]:
+    """What the guild's admins ask of it."""
+    return _system("server_rules", snapshot.server_rules)
+
+
+def demonstrations(snapshot: Snapshot) -> Sequence[PromptItem]:
+    """Worked turns with made-up tools, each with the lines that end a live turn."""
+    tail = f"{EXAMPLE_CLOCK}\n\n{NUDGE}" if snapshot.config.nudge else EXAMPLE_CLOCK
+    return [
+        PromptItem(tag="demonstrations", role=role, text=text, zone=Zone.STABLE)
+        for role, text in worked.demonstrations(tail)
+    ]
+
+
+def tool_definitions(snapshot: Snapshot) -> Sequence[PromptItem]:
+    """The tools of this turn: exactly the array of the `tools` field, as JSON."""
+    text = definitions_text(snapshot.surface.block)
+    return [
+        PromptItem(tag=TOOL_DEFINITIONS_TAG, role="user", text=text, zone=Zone.STABLE),
+        PromptItem(
+            tag="verbatim_acknowledgement",
+            role="assistant",
+            text=ACKNOWLEDGEMENT,
+            zone=Zone.STABLE,
+        ),
+    ]
+
+
+def dialogue(snapshot: Snapshot) -> Sequence[PromptItem]:
+    """What was said, tool exchanges included, up to the message to be answered."""
+    return [turn_item(turn) for turn in snapshot.dialogue]
+
+
+def clock(snapshot: Snapshot) -> Sequence[PromptItem]:
+    """The minute and who takes part. User role: system text would be merged into the head."""
+    text = f"[{snapshot.now:%A}, {snapshot.now.day} {snapshot.now:%B %Y}, {snapshot.now:%H:%M %Z}"
+    if snapshot.participants:
+        text += f"; in this conversation: {', '.join(snapshot.participants)}"
+    return [PromptItem(tag="clock", role="user", text=f"{text}]", zone=Zone.TAIL)]
+
+
+def nudge(snapshot: Snapshot) -> Sequence[PromptItem]:
+    """One line that reminds of tools without arguing for them."""
+    if not snapshot.config.nudge:
+        return []
+    return [PromptItem(tag="verbatim_nudge", role="user", text=NUDGE, zone=Zone.TAIL)]
+
+
+def _system(tag: str, text: str) -> Sequence[PromptItem]:
+    if not text.strip():
+        return []
+    return [PromptItem(tag=tag, role="system", text=text.strip(), zone=Zone.STABLE)]
+
+
+Build: TypeAlias = Callable[[Snapshot], Sequence[PromptItem]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A named step. `verbatim` stages run together or not at all."""
+
+    build: Build
+    verbatim: bool = False
+
+    @property
+    def name(self) -> str:
+        """As reports and snapshots call it."""
+        return self.build.__name__
+
+    def applies(self, snapshot: Snapshot) -> bool:
+        """Whether this stage has its place in the prompt of `snapshot`."""
+        return not self.verbatim or verbatim_active(
+            snapshot.config, snapshot.verdict, snapshot.surface
+        )
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage(persona),
+    Stage(server_rules),
+    Stage(demonstrations, verbatim=True),
+    Stage(tool_definitions, verbatim=True),
+    Stage(dialogue),
+    Stage(clock),
+    Stage(nudge, verbatim=True),
+)

@@ -1,0 +1,27 @@
+"""How calls and results are written as text, in the form that the prompt teaches.
+
+Invariant: what is taught, what is replayed from history and what the parser reads best are one
+spelling.
+"""
+
+# Without a sample call: a placeholder in an instruction is copied into calls.
+_HEADER = (
+    "Tools you can use now, as JSON. To use one, answer with its name and one JSON object of "
+    "arguments in a code span. The result comes in the next message. If no tool is needed, "
+    "answer in words."
+)
+
+
+def written_call(name: str, raw_arguments: str) -> str:
+    """A call as an inline code span: name, then one JSON object in parentheses."""
+    return f"`{name}({raw_arguments})`"
+
+
+def result_text(name: str, text: str) -> str:
+    """A tool's result as it stands in a user-role message."""
+    return f"[tool result] {name}: {text}"
+
+
+def definitions_text(block: str) -> str:
+    """Tool definitions as a message: a short header and the JSON array in a fence."""
+    return f"{_HEADER}\n```json\n{block}\n```"

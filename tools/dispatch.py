@@ -1,0 +1,70 @@
+"""Runs one tool call and turns whatever happens into a result that the model can read.
+
+Invariant: nothing runs that is not on the surface, and no failure of a tool leaves here as an
+exception; cancellation alone passes through.
+"""
+
+import asyncio
+import logging
+
+from prompt.schema import problems
+from prompt.surface import ToolSurface, canonical_json
+from prompt.values import Json, Outcome, ToolCall, ToolResult
+from tools.registry import Registry, ToolContext, ToolFailure
+
+log = logging.getLogger(__name__)
+
+RESULT_LIMIT = 8_000
+"""Characters of a result that reach the model; more would push out the conversation."""
+
+
+def error_text(code: str, name: str, **more: Json) -> str:
+    """A failure as the model reads it."""
+    return canonical_json({"error": code, "tool": name, **more})
+
+
+async def run_call(
+    registry: Registry,
+    surface: ToolSurface,
+    context: ToolContext,
+    call: ToolCall,
+    *,
+    timeout: float,  # noqa: ASYNC109 - a bound on the tool's work, reported as a result
+) -> ToolResult:
+    """Run `call` within `timeout` seconds.
+
+    Checked here again although parser and adapter did: dispatch must hold by itself.
+    """
+
+    def result(outcome: Outcome, text: str) -> ToolResult:
+        return ToolResult(call_id=call.id, name=call.name, text=text, outcome=outcome)
+
+    tool = registry.get(call.name)
+    spec = surface.callable.get(call.name)
+    if tool is None or spec is None:
+        return result("invalid", error_text("unknown_tool", call.name))
+    if wrong := problems(spec.parameters, call.arguments):
+        return result(
+            "invalid",
+            error_text(
+                "invalid_arguments", call.name, problems=list(wrong), schema=spec.parameters
+            ),
+        )
+    try:
+        async with asyncio.timeout(timeout):
+            text = await tool.run(context, call.arguments)
+    except TimeoutError:
+        return result("timeout", error_text("timeout", call.name, seconds=timeout))
+    except ToolFailure as failure:
+        return result("failed", error_text("failed", call.name, message=str(failure)))
+    except Exception:
+        # The traceback is the operator's; the model learns only that it did not work.
+        log.exception("tool %s failed", call.name)
+        return result("failed", error_text("failed", call.name, message="internal error"))
+    return result("ok", _clipped(text) or "(the tool returned nothing)")
+
+
+def _clipped(text: str) -> str:
+    if len(text) <= RESULT_LIMIT:
+        return text
+    return f"{text[:RESULT_LIMIT]}\n[cut: {len(text) - RESULT_LIMIT} more characters]"

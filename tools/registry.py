@@ -1,0 +1,128 @@
+"""Declares tools: a typed coroutine function becomes a spec with a generated schema.
+
+Invariant: what the model is told about a tool and what the tool accepts come from one
+signature, so they cannot drift apart.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from data.facts import Facts
+from prompt.values import Json, JsonObject, ToolSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """On whose behalf, where and when a tool runs. Guild 0 stands for direct messages.
+
+    A tool acts for this member and in this guild only.
+    """
+
+    guild_id: int
+    member_id: int
+    now: datetime
+    facts: Facts
+
+
+ToolFunction: TypeAlias = Callable[..., Awaitable[str]]
+"""`async def tool(context, *, argument: type = default, ...) -> str`: what the model reads."""
+
+
+class ToolFailure(Exception):
+    """The tool could not do it; the message tells the model why and what would work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool that can be offered and run."""
+
+    spec: ToolSpec
+    _function: ToolFunction
+    _arguments: type[BaseModel]
+
+    async def run(self, context: ToolContext, arguments: JsonObject) -> str:
+        """Run with arguments that satisfy the schema; defaults are filled in.
+
+        Raises ToolFailure when the tool says no, or when the arguments pass the schema but not
+        the signature's own types.
+        """
+        try:
+            parsed = self._arguments.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise ToolFailure(error.errors()[0]["msg"]) from error
+        values = {name: getattr(parsed, name) for name in self._arguments.model_fields}
+        return await self._function(context, **values)
+
+
+def tool(*, read_only: bool = False, destructive: bool = False) -> Callable[[ToolFunction], Tool]:
+    """Turn a coroutine function into a Tool named after it.
+
+    The docstring's first paragraph is the description; keyword parameters, annotated with
+    types and pydantic Fields, are the arguments.
+    """
+
+    def declare(function: ToolFunction) -> Tool:
+        name = function.__name__
+        arguments = _arguments_of(function)
+        description = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+        spec = ToolSpec(
+            name=name,
+            description=description,
+            parameters=_schema(arguments),
+            read_only=read_only,
+            destructive=destructive,
+        )
+        return Tool(spec, function, arguments)
+
+    return declare
+
+
+def _arguments_of(function: ToolFunction) -> type[BaseModel]:
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {
+        parameter.name: (
+            hints[parameter.name],
+            ... if parameter.default is parameter.empty else parameter.default,
+        )
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    }
+    return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _schema(arguments: type[BaseModel]) -> JsonObject:
+    """The JSON schema without pydantic's titles, which cost tokens and tell nothing."""
+    schema = arguments.model_json_schema()
+    properties: Mapping[str, Json] = schema.get("properties", {})
+    plain: dict[str, Json] = {
+        "type": "object",
+        "properties": {
+            name: {key: value for key, value in field.items() if key != "title"}
+            for name, field in properties.items()
+        },
+    }
+    if required := schema.get("required"):
+        plain["required"] = required
+    plain["additionalProperties"] = False
+    return plain
+
+
+class Registry:
+    """All tools of this process, in the order in which they are offered."""
+
+    def __init__(self, *tools: Tool) -> None:
+        self._tools = {entry.spec.name: entry for entry in tools}
+        if len(self._tools) != len(tools):
+            raise ValueError("two tools share a name")
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of exactly this name."""
+        return self._tools.get(name)
