@@ -93,7 +93,7 @@ def _natively(items: Sequence[PromptItem]) -> list[Message]:
     for item in items:
         results = [part for part in item.parts if isinstance(part, ToolResult)]
         if item.role == "tool" and results:
-            messages += _results(results, open_calls)
+            messages += _results(results, _words(item), open_calls)
             continue
         messages += _missing(open_calls)
         calls = [part for part in item.parts if isinstance(part, ToolCall)]
@@ -106,10 +106,9 @@ def _natively(items: Sequence[PromptItem]) -> list[Message]:
 
 
 def _calling(item: PromptItem, calls: Sequence[ToolCall]) -> Message:
-    words = [part.text.strip() for part in item.parts if isinstance(part, TextPart)]
     return {
         "role": "assistant",
-        "content": "\n".join(text for text in words if text),
+        "content": _words(item),
         "tool_calls": [
             {
                 "id": wire_id(call.id),
@@ -121,7 +120,12 @@ def _calling(item: PromptItem, calls: Sequence[ToolCall]) -> Message:
     }
 
 
-def _results(results: Sequence[ToolResult], open_calls: list[str]) -> list[Message]:
+def _results(results: Sequence[ToolResult], words: str, open_calls: list[str]) -> list[Message]:
+    """Results as messages of their own, then what else is told about the calls.
+
+    Those words go into the last result: between results and the next answer strict templates
+    admit no message of a user.
+    """
     messages: list[Message] = []
     orphans: list[str] = []
     for result in results:
@@ -131,10 +135,17 @@ def _results(results: Sequence[ToolResult], open_calls: list[str]) -> list[Messa
             messages.append({"role": "tool", "tool_call_id": call_id, "content": result.text})
         else:
             orphans.append(result_text(result.name, result.text))
-    if orphans:
-        messages += _missing(open_calls)
-        messages.append({"role": "user", "content": "\n".join(orphans)})
+    told = "\n".join(text for text in (*orphans, words) if text)
+    if told and messages:
+        messages[-1]["content"] += f"\n\n{told}"
+    elif told:
+        messages = [*_missing(open_calls), {"role": "user", "content": told}]
     return messages
+
+
+def _words(item: PromptItem) -> str:
+    words = [part.text.strip() for part in item.parts if isinstance(part, TextPart)]
+    return "\n".join(text for text in words if text)
 
 
 def _missing(open_calls: list[str]) -> list[Message]:

@@ -187,6 +187,26 @@ def test_a_result_without_a_call_is_told_in_words() -> None:
     assert shape(messages) == [("user", "[tool result] roll_dice: 4\n\nb")]
 
 
+def test_words_about_failed_calls_stand_in_the_last_result() -> None:
+    told = ToolResult(call_id="aaaaaaaa1", name="roll_dice", text="4", outcome="ok")
+    both = item("tool", "x", told, TextPart(text="The other call failed."))
+    messages = encode_messages(
+        prompt(item("user", "a"), calling("aaaaaaaa1"), both, item("user", "b"), mode="native")
+    )
+    assert shape(messages)[2:] == [("tool", "4\n\nThe other call failed."), ("user", "b")]
+
+
+def test_words_about_a_call_that_could_not_be_read_are_a_message() -> None:
+    said = item("assistant", "<tool_call>oops", TextPart(text="<tool_call>oops"))
+    told = item("tool", "Nothing ran.", TextPart(text="Nothing ran."))
+    messages = encode_messages(prompt(item("user", "a"), said, told, mode="native"))
+    assert shape(messages) == [
+        ("user", "a"),
+        ("assistant", "<tool_call>oops"),
+        ("user", "Nothing ran."),
+    ]
+
+
 def test_the_last_message_is_never_an_answer() -> None:
     messages = encode_messages(prompt(item("user", "a"), item("assistant", "b")))
     assert shape(messages) == [("user", "a")]
