@@ -81,10 +81,8 @@ class AnswerView:
         self._commit_text()
         for notice in reply.notices:
             self._print(f"! {one_line(notice, _NOTICE_CHARS)}", "yellow")
-
-    def note(self, text: str) -> None:
-        """Print a quiet line of our own."""
-        self._print(f"[{text}]", "dim")
+        if reply.remedy:  # who sits here is the operator
+            self._print(f"  {one_line(reply.remedy, _NOTICE_CHARS)}", "yellow")
 
     async def _stop_drawing(self) -> None:
         if self._drawing is None:
@@ -125,7 +123,7 @@ class AnswerView:
     def _commit_text(self) -> None:
         text = printable(self._reply.text)
         if not text.startswith(self._committed):
-            self.note("what stands above was thinking; the answer follows")
+            self._print("[what stands above was thinking; the answer follows]", "dim")
             self._committed = ""
         fresh = text[len(self._committed) :].strip("\n")
         self._committed = text

@@ -13,8 +13,10 @@ from datetime import UTC, datetime
 from types import FrameType
 from typing import Protocol, TextIO
 
+from chat.account import PromptSnapshot
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply
+from chat.service import ToolListing
 from cli.answer import AnswerView
 from cli.terminal import InputLines, forsake, one_line, printable, write_anything
 
@@ -33,28 +35,6 @@ _HELP = """\
 Ctrl-C     during an answer: stop that answer"""
 
 
-class Snapshot(Protocol):
-    """A prompt for reading."""
-
-    @property
-    def text(self) -> str:
-        """The prompt in words."""
-        ...
-
-
-class Listing(Protocol):
-    """A tool for reading; `why` says why it is on or off."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def description(self) -> str: ...  # noqa: D102
-    @property
-    def enabled(self) -> bool: ...  # noqa: D102
-    @property
-    def why(self) -> str: ...  # noqa: D102
-
-
 class Turns(Protocol):
     """The part of the chat service that a console drives."""
 
@@ -64,11 +44,11 @@ class Turns(Protocol):
 
     async def snapshot(
         self, place: Place, member: Member, history: History, newest: int
-    ) -> Snapshot:
+    ) -> PromptSnapshot:
         """The prompt as it would be now."""
         ...
 
-    async def tools(self, guild_id: int | None) -> Sequence[Listing]:
+    async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
         """All tools, on and off."""
         ...
 
@@ -226,7 +206,6 @@ class _Chat:
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():
                     raise  # not the answer alone: the console itself is being ended
-                view.note("stopped")
             finally:
                 self._answer = None
                 self.failed = presenter.failed

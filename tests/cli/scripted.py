@@ -4,28 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
+from chat.account import PromptSnapshot
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply, ToolRun
-from prompt.values import Outcome, ToolCall, ToolResult
+from chat.service import STOPPED, ToolListing
+from prompt.values import Outcome, Span, ToolCall, ToolResult
 
 Step = Callable[[Reply], Awaitable[None] | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """A tool as the console lists it."""
-
-    name: str
-    description: str
-    enabled: bool = True
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """A prompt as the console shows it."""
-
-    text: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,7 +18,7 @@ class Scripted:
     """Plays one script a turn, telling the presenter after every step, and keeps what it saw."""
 
     scripts: list[Sequence[Step]]
-    listing: Sequence[Tool] = ()
+    listing: Sequence[ToolListing] = ()
     requests: list[TurnRequest] = field(default_factory=list[TurnRequest])
     pasts: list[Sequence[ChannelMessage]] = field(default_factory=list[Sequence[ChannelMessage]])
     reply_ids: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
@@ -52,33 +37,37 @@ class Scripted:
         except asyncio.CancelledError:
             self.cancelled += 1
             reply.state = "done"
+            reply.notices.append(STOPPED)
             self.reply_ids.append(await presenter.finish(reply))
             raise
         if reply.state != "failed":
             reply.state = "done"
         self.reply_ids.append(await presenter.finish(reply))
 
-    async def snapshot(self, place: Place, member: Member, history: History, newest: int) -> Shown:
+    async def snapshot(
+        self, place: Place, member: Member, history: History, newest: int
+    ) -> PromptSnapshot:
         past = await history.read(before=newest + 1, after=None, limit=50)
-        return Shown(text=f"prompt of {member.name} with {len(past)} messages")
+        text = f"prompt of {member.name} with {len(past)} messages"
+        return PromptSnapshot(text=text, json="{}", prefix_hash="")
 
-    async def tools(self, guild_id: int | None) -> Sequence[Tool]:
+    async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
         return self.listing
 
 
-def write(text: str) -> Step:
-    """The model writes."""
+def write(text: str, span: Span | None = None) -> Step:
+    """The model writes; `span` is needed where it is to be taken back."""
 
     def step(reply: Reply) -> None:
         reply.state = "writing"
-        reply.write(text)
+        reply.write(text, span)
 
     return step
 
 
-def take_back(text: str) -> Step:
+def take_back(span: Span) -> Step:
     """What was written turns out to be reasoning."""
-    return lambda reply: reply.take_back(text)
+    return lambda reply: reply.take_back(span)
 
 
 def pause(seconds: float) -> Step:
@@ -114,11 +103,26 @@ def result(text: str, outcome: Outcome = "ok") -> Step:
     return step
 
 
-def fail(notice: str) -> Step:
+def fail(notice: str, remedy: str) -> Step:
     """The turn ends without an answer."""
 
     def step(reply: Reply) -> None:
         reply.state = "failed"
         reply.notices.append(notice)
+        reply.remedy = remedy
 
     return step
+
+
+def tool(
+    name: str, description: str, *, enabled: bool = True, why: str = "built in"
+) -> ToolListing:
+    """A tool for the list."""
+    return ToolListing(
+        name=name,
+        description=description,
+        enabled=enabled,
+        why=why,
+        read_only=True,
+        source="builtin",
+    )

@@ -11,17 +11,18 @@ import pytest
 
 from chat.ports import Member
 from chat.reply import Reply
+from chat.service import STOPPED
 from cli.console import PLACE, ConsoleHistory, run_console
 from prompt.values import Outcome
 from tests.cli.scripted import (
     Scripted,
     Step,
-    Tool,
     call,
     fail,
     pause,
     result,
     take_back,
+    tool,
     write,
 )
 
@@ -104,20 +105,17 @@ async def test_foreign_text_cannot_steer_the_terminal() -> None:
 
 async def test_text_taken_back_in_time_is_never_printed() -> None:
     output = await answer(
-        write("They want a greeting. "),
-        pause(0.2),
-        take_back("They want a greeting. "),
-        write("Hi"),
+        write("They want a greeting.", (0, 21)), pause(0.2), take_back((0, 21)), write("Hi")
     )
     assert output == "Hi\n"
 
 
 async def test_text_taken_back_too_late_is_said_to_be_thinking() -> None:
     output = await answer(
-        write("Perhaps a roll."),
+        write("Perhaps a roll.", (0, 15)),
         call("roll", "{}"),
         pause(0.3),
-        take_back("Perhaps a roll."),
+        take_back((0, 15)),
         write("Rolling."),
         result("4"),
     )
@@ -127,14 +125,14 @@ async def test_text_taken_back_too_late_is_said_to_be_thinking() -> None:
 
 
 async def test_a_failed_answer_decides_the_exit_code() -> None:
-    turns = Scripted(scripts=[[fail("The endpoint is down.")], [write("Better")]])
-    assert await piped(turns, "one\n") == (1, "! The endpoint is down.\n\n")
+    turns = Scripted(scripts=[[fail("The endpoint is down.", "Start it.")], [write("Better")]])
+    assert await piped(turns, "one\n") == (1, "! The endpoint is down.\n  Start it.\n\n")
     code, _ = await piped(turns, "two\n")
     assert code == 0
 
 
 async def test_an_answer_without_words_is_no_message() -> None:
-    turns = Scripted(scripts=[[fail("Down.")], [write("Up")]])
+    turns = Scripted(scripts=[[fail("Down.", "")], [write("Up")]])
     await piped(turns, "one\ntwo\n")
     assert turns.reply_ids[0] == ()
     assert [past.text for past in turns.pasts[1]] == ["one"]
@@ -144,8 +142,8 @@ async def test_commands_are_not_said_to_the_model() -> None:
     turns = Scripted(
         scripts=[[write("Hi")]],
         listing=[
-            Tool(name="roll_dice", description="Roll dice.\nSeveral at once."),
-            Tool(name="web", description="Search.", enabled=False, why="switched off"),
+            tool("roll_dice", "Roll dice.\nSeveral at once."),
+            tool("web", "Search.", enabled=False, why="switched off"),
         ],
     )
     _, output = await piped(turns, "/tools\nhi\n/snapshot\n/nonsense\n/help\n/quit\nnever read\n")
@@ -293,7 +291,7 @@ async def test_ctrl_c_stops_the_answer_and_the_chat_goes_on() -> None:
         terminal.type("one\n")
         await terminal.shows("Endless")
         os.kill(os.getpid(), signal.SIGINT)
-        await terminal.shows("[stopped]")
+        await terminal.shows(STOPPED)
         assert turns.cancelled == 1
         assert turns.reply_ids[0]
         terminal.type("two\n")
