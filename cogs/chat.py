@@ -20,6 +20,7 @@ from cogs.ports import Service
 from cogs.queueing import FairQueue
 from cogs.rendering import SUBTEXT, mentions_in_body
 from cogs.tree import BROKEN
+from data.errors import StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +49,12 @@ class Chat(commands.Cog):
         """Queue a message that is meant for the bot."""
         if self._closing or not self._is_addressed(message):
             return
-        if not await self._service.claim(message.id):
+        try:
+            fresh = await self._service.claim(message.id)
+        except StoreError as error:
+            _log.error("A message in channel %s is not answered: %s", message.channel.id, error)
+            return
+        if not fresh:
             return
         channel_id = message.channel.id
         busy = channel_id in self._queues

@@ -130,7 +130,7 @@ async def run_bot(
     Returns the exit status: 0 after SIGINT or SIGTERM, 1 after a failure that it has logged in
     one line. Without the message content intent it goes on with what it may read.
     """
-    logging.getLogger("discord.client").addFilter(_without_traceback)
+    _quieten_library()
     stop = asyncio.Event()
     with _signals(stop):
         for reads_all in (True, False):
@@ -195,6 +195,14 @@ def _signals(stop: asyncio.Event) -> Generator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _quieten_library() -> None:
+    """Keep members' words, which discord.py writes at debug level, and the tracebacks of lost
+    connections out of the log."""
+    library = logging.getLogger("discord")
+    library.setLevel(max(logging.INFO, logging.getLogger().level))
+    logging.getLogger("discord.client").addFilter(_without_traceback)
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:

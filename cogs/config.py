@@ -11,8 +11,10 @@ import discord
 from discord import app_commands, ui
 from discord.ext import commands
 
+from chat.config import Switch
+from chat.service import Overview
 from cogs.permissions import lacking
-from cogs.ports import Overview, Service, Switch
+from cogs.ports import Service
 from cogs.tree import BROKEN, MANAGE_GUILD, NOT_ALLOWED, answer_privately, require_manage_guild
 
 if TYPE_CHECKING:
@@ -135,7 +137,7 @@ def workarounds_panel(overview: Overview) -> ui.LayoutView:
         )
     )
     for switch in overview.switches[:_MOST_SWITCHES]:
-        panel.add_item(ui.TextDisplay(f"**{switch.name}**: {_clipped(switch.help, 250)}"))
+        panel.add_item(ui.TextDisplay(f"**{switch.name}**: {_clipped(switch.help, 300)}"))
         if switch.choices:
             panel.add_item(ui.ActionRow(_menu(switch)))
     changed = [

@@ -15,12 +15,12 @@ _USER = re.compile(r"<@!?(\d{15,20})>")
 _ROLE = re.compile(r"<@&(\d{15,20})>")
 _CHANNEL = re.compile(r"<#(\d{15,20})>")
 _EMOJI = re.compile(r"<a?(:\w{1,32}:)\d{15,20}>")
-_NOTICES = re.compile(r"(?:(?:^|\n)-# [^\n]*)+\s*\Z")
 
 SUBTEXT = "-# "
 """Starts a line that Discord shows small. The bot's own remarks beside an answer use it."""
 
 _LONGEST_NOTICE = 300
+_NOTHING = "There is no answer. Asking again may help."
 
 
 def mentions_in_body(message: discord.Message, user: discord.abc.User) -> bool:
@@ -32,10 +32,7 @@ def mentions_in_body(message: discord.Message, user: discord.abc.User) -> bool:
 
 def message_in_words(message: discord.Message, me: discord.abc.User) -> str:
     """Text, attachments and stickers of `message`, without the mention that addresses `me`."""
-    if message.author.id == me.id:
-        text = _NOTICES.sub("", message.content)
-    else:
-        text = _without_address(message.content, me.id)
+    text = _without_address(message.content, me.id)
     extras = [f"[attachment: {attachment.filename}]" for attachment in message.attachments]
     extras += [f"[sticker: {sticker.name}]" for sticker in message.stickers]
     return "\n".join(part for part in (_with_names(text, message), *extras) if part)
@@ -76,7 +73,7 @@ def reply_in_messages(reply: Reply, pieces: list[str], *, final: bool, begun: bo
     """
     notices = [_one_line(notice) for notice in reply.notices]
     if final:
-        lines = notices or _closing_lines(reply, has_text=bool(pieces))
+        lines = notices if notices or pieces else [_NOTHING]
     else:
         status = _status(reply, begun=begun or bool(pieces))
         lines = [*notices, status] if status else notices
@@ -93,12 +90,6 @@ def _status(reply: Reply, *, begun: bool) -> str:
     if running:
         return _one_line(f"running {running}")
     return "thinking" if begun and reply.state in {"waiting", "thinking", "tool"} else ""
-
-
-def _closing_lines(reply: Reply, *, has_text: bool) -> list[str]:
-    if reply.state not in {"done", "failed"}:
-        return ["stopped before the answer was complete"]
-    return [] if has_text else ["The model gave no answer. Asking again may help."]
 
 
 def _one_line(text: str) -> str:

@@ -12,10 +12,12 @@ from discord import app_commands
 from discord.ext import commands
 
 from chat.ports import Member, Place
+from chat.service import ToolListing
 from cogs.history import ChannelHistory
-from cogs.ports import Service, ToolListing
+from cogs.ports import Service
 from cogs.splitting import split
 from cogs.tree import MANAGE_GUILD, answer_privately, require_manage_guild
+from prompt.snapshot import PromptTooLarge
 
 _Readable: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.Thread
 
@@ -72,12 +74,16 @@ class Tool(commands.Cog):
         if not await _may_read(asker, where):
             await answer_privately(interaction, "You cannot read that channel.")
             return
-        made = await self._service.snapshot(
-            Place(guild_id=interaction.guild_id, channel_id=where.id),
-            Member(id=asker.id, name=asker.display_name),
-            ChannelHistory(where, self._me),
-            interaction.id,
-        )
+        try:
+            made = await self._service.snapshot(
+                Place(guild_id=interaction.guild_id, channel_id=where.id),
+                Member(id=asker.id, name=asker.display_name),
+                ChannelHistory(where, self._me),
+                interaction.id,
+            )
+        except PromptTooLarge as error:
+            await answer_privately(interaction, str(error))
+            return
         text, ending = (made.json, "json") if format == "json" else (made.text, "txt")
         await interaction.followup.send(
             f"The prompt in {where.mention}, {len(text):,} characters. "

@@ -2,50 +2,28 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypeAlias
 
+from chat.account import PromptSnapshot
+from chat.config import Switch, switches
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply, ToolRun
+from chat.service import Overview, ToolListing
 from prompt.values import ToolCall, ToolResult
-from prompt.verbatim import Verdict, WireMode
+from prompt.verbatim import Verdict
 
 
-@dataclass(frozen=True, kw_only=True)
-class Switch:
-    name: str
-    value: str
-    default: str
-    help: str
-    choices: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Overview:
-    endpoint: str = "http://127.0.0.1:8080/v1"
-    model: str = "tiny"
-    mode: WireMode = "verbatim"
-    verdict: Verdict = field(default_factory=Verdict)
-    tool_mode: str = "auto"
-    context_window: int | None = 8192
-    switches: Sequence[Switch] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Listing:
-    name: str
-    description: str
-    enabled: bool = True
-    why: str = ""
-    read_only: bool = True
-    source: str = "builtin"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Snapshot:
-    text: str
-    json: str
-    prefix_hash: str = "abc123"
+def overview_of(switches: Sequence[Switch]) -> Overview:
+    return Overview(
+        endpoint="http://127.0.0.1:8080/v1",
+        model="tiny",
+        mode="verbatim",
+        verdict=Verdict(),
+        tool_mode=next(switch.value for switch in switches if switch.name == "tool_mode"),
+        context_window=8192,
+        switches=switches,
+    )
 
 
 class Stage:
@@ -56,10 +34,12 @@ class Stage:
         self.history = history
         self.reply = Reply(state="thinking")
         self._presenter = presenter
+        self._said = 0
 
     def say(self, text: str) -> None:
         self.reply.state = "writing"
-        self.reply.write(text)
+        self.reply.write(text, (self._said, self._said + len(text)))
+        self._said += len(text)
         self._presenter.changed(self.reply)
 
     def changed(self) -> None:
@@ -103,23 +83,8 @@ class ScriptedService:
         self.cancelled = 0
         self.snapshots: list[tuple[Place, Member, Sequence[ChannelMessage]]] = []
         self.snapshot_text = "the prompt"
-        self.listings: list[Listing] = []
-        self.switches = {
-            "tool_mode": Switch(
-                name="tool_mode",
-                value="auto",
-                default="auto",
-                help="Verbatim tool calling",
-                choices=("auto", "native", "verbatim", "verbatim_only", "off"),
-            ),
-            "nudge": Switch(
-                name="nudge",
-                value="on",
-                default="on",
-                help="One line at the prompt's end",
-                choices=("on", "off"),
-            ),
-        }
+        self.listings: list[ToolListing] = []
+        self.switches = {switch.name: switch for switch in switches({})}
         self._claimed: set[int] = set()
 
     async def claim(self, message_id: int) -> bool:
@@ -135,6 +100,8 @@ class ScriptedService:
             await self.script(stage)
         except asyncio.CancelledError:
             self.cancelled += 1
+            stage.reply.state = "done"
+            stage.reply.notices.append("Stopped.")
             self.shown.append(list(await presenter.finish(stage.reply)))
             raise
         stage.reply.state = "done"
@@ -142,22 +109,20 @@ class ScriptedService:
 
     async def snapshot(
         self, place: Place, member: Member, history: History, newest: int
-    ) -> Snapshot:
+    ) -> PromptSnapshot:
         read = await history.read(before=newest, after=None, limit=50)
         self.snapshots.append((place, member, read))
-        return Snapshot(text=self.snapshot_text, json='{"prompt": []}')
+        return PromptSnapshot(text=self.snapshot_text, json='{"prompt": []}', prefix_hash="abc123")
 
     async def overview(self, guild_id: int | None) -> Overview:
-        return Overview(
-            switches=tuple(self.switches.values()), tool_mode=self.switches["tool_mode"].value
-        )
+        return overview_of(tuple(self.switches.values()))
 
     async def configure(self, guild_id: int | None, name: str, value: str) -> None:
         if value == "native":
             raise ValueError("This endpoint refuses the tools field.")
         self.switches[name] = replace(self.switches[name], value=value)
 
-    async def tools(self, guild_id: int | None) -> Sequence[Listing]:
+    async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
         return self.listings
 
 

@@ -134,18 +134,6 @@ async def test_history_that_cannot_be_read_is_missing_and_logged(
     assert len(await history.read(before=2**62, after=None, limit=10)) == 2
 
 
-async def test_own_remarks_are_no_part_of_what_the_bot_said(scene: Scene) -> None:
-    scene.server.driver.say(
-        scene.channel, scene.server.bot, "An answer.\n-# cut short\n-# and more"
-    )
-    scene.server.driver.say(scene.channel, scene.server.bot, "-# stopped")
-    scene.ask("one")
-    await scene.turns_done()
-    question = scene.service.stages[0].request.message
-    read = await scene.service.stages[0].history.read(before=question.id, after=None, limit=9)
-    assert [(m.text, m.ours) for m in read] == [("An answer.", True)]
-
-
 async def test_a_thread_is_a_place_of_its_own(scene: Scene) -> None:
     scene.server.driver.say(scene.channel, scene.bob, "outside")
     thread = scene.server.build.thread(scene.channel, "topic", owner=scene.alice)

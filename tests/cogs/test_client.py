@@ -183,7 +183,20 @@ async def test_a_signal_marks_a_reply_that_takes_too_long(
             assert await task == 0
     assert quiet_scene.service.cancelled == 1
     (answer,) = quiet_scene.answers()
-    assert answer.text == "This takes\n-# stopped before the answer was complete"
+    assert answer.text == "This takes\n-# Stopped."
+
+
+async def test_members_words_are_in_no_log_at_any_level(
+    quiet_scene: Scene, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    async with running(quiet_scene):
+        quiet_scene.ask("my secret garden")
+        await quiet_scene.turns_done()
+    assert caplog.text
+    assert "garden" not in caplog.text
+    assert "Hello." not in caplog.text
+    assert quiet_scene.server.token not in caplog.text
 
 
 async def test_an_outage_is_logged_without_a_traceback_while_it_tries_again(

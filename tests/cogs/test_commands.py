@@ -1,8 +1,8 @@
 import pytest
 
+from chat.service import ToolListing
 from cogs.tree import NOT_ALLOWED
 from tests.cogs.conftest import Scene
-from tests.cogs.scripted import Listing
 from tests.loopback.discord_server import (
     ChannelKind,
     Interaction,
@@ -120,7 +120,14 @@ async def test_show_names_endpoint_model_and_missing_permissions(scene: Scene) -
 
 async def test_a_long_list_of_tools_goes_on_in_further_messages(scene: Scene) -> None:
     scene.service.listings = [
-        Listing(name=f"tool_{n}", description="Does a thing. " * 9, enabled=n != 3, why="by you")
+        ToolListing(
+            name=f"tool_{n}",
+            description="Does a thing. " * 9,
+            enabled=n != 3,
+            why="by you",
+            read_only=True,
+            source="builtin",
+        )
         for n in range(40)
     ]
     used = await scene.slash("tool list")

@@ -80,7 +80,7 @@ async def test_typing_ends_with_a_turn_that_shows_nothing_while_it_runs(
     ended = scene.server.journal.of("message", author=scene.server.bot.id)[-1].at
     assert all(record.at <= ended for record in scene.server.journal.of("typing"))
     assert [answer.text for answer in scene.answers()] == [
-        "-# The model gave no answer. Asking again may help."
+        "-# There is no answer. Asking again may help."
     ]
 
 
@@ -191,7 +191,7 @@ async def test_text_that_is_taken_back_disappears(scene: Scene) -> None:
         stage.say(thoughts)
         await asyncio.sleep(1.2)
         assert len(scene.answers()) == 3
-        stage.reply.take_back(thoughts)
+        stage.reply.take_back((0, len(thoughts)))
         stage.say("The answer.")
 
     scene.service.script = script
