@@ -240,6 +240,8 @@ def _log_to(settings: Settings) -> None:
     file = RotatingFileHandler(
         folder / "verbatim.log", maxBytes=_LOG_BYTES, backupCount=_LOG_FILES, encoding="utf-8"
     )
+    # It names every request's address at INFO; the adapter says what matters.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
     for handler in (terminal, file):
         handler.setFormatter(shape)
         root.addHandler(handler)
