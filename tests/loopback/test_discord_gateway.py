@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.loopback.discord_server import PRIVILEGED_INTENTS, Intent, Permission
+from tests.loopback.discord_server.wire import CloseCode
 from tests.loopback.raw import Scene, scene, unthrottled
 
 GUILD_MESSAGES = int(Intent.GUILDS | Intent.GUILD_MESSAGES | Intent.MESSAGE_CONTENT)
@@ -205,6 +206,14 @@ async def test_a_resume_is_refused(place: Scene, reason: str) -> None:
     await again.send(6, resume)
     frame = await again.frame()
     assert (frame["op"], frame["d"]) == (9, False)
+
+
+async def test_a_session_outlives_a_close_that_the_server_wanted(place: Scene) -> None:
+    client = await ready(place)
+    await place.server.gateway.close(CloseCode.GOING_AWAY)
+    assert await client.close_code() == CloseCode.GOING_AWAY
+    await place.server.wait_for(lambda record: record.kind == "gateway_close")
+    assert len(place.server.gateway.sessions) == 1
 
 
 async def test_content_is_withheld_without_its_intent(place: Scene) -> None:

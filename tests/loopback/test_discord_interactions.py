@@ -162,6 +162,7 @@ async def test_the_first_follow_up_takes_the_deferred_answers_place(
     assert asked.original.loading
     first = await place.request("POST", webhook(place, asked), {"content": "first"})
     assert (first.body["id"], asked.followups) == (str(asked.original.id), [])
+    assert first.body["edited_timestamp"] is None
     second = await place.request("POST", webhook(place, asked), {"content": "second", "flags": 64})
     assert asked.followups[0].id == int(second.body["id"])
     assert asked.followups[0].ephemeral
@@ -172,7 +173,9 @@ async def test_answers_can_be_read_changed_and_deleted(place: Scene, asked: Inte
     await answer(place, asked, 4, {"content": "x"})
     original = webhook(place, asked, "/messages/@original")
     assert (await place.request("PATCH", original, {"content": "x" * 2001})).refusal == INVALID
-    assert (await place.request("PATCH", original, {"content": "y"})).body["content"] == "y"
+    edited = await place.request("PATCH", original, {"content": "y"})
+    assert edited.body["content"] == "y"
+    assert edited.body["edited_timestamp"] is not None
     assert (await place.request("GET", original)).body["content"] == "y"
     assert (await place.request("DELETE", original)).status == 204
     assert (await place.request("GET", original)).refusal == (404, 10008)

@@ -2,6 +2,19 @@
 
 It refuses what Discord refuses, with Discord's codes, and keeps a journal in which anything
 that Discord punishes or that members would suffer from is a violation.
+
+    async with LoopbackDiscord() as server:
+        guild = server.build.guild()
+        channel = server.build.channel(guild, "general")
+        alice = server.build.user("alice", guild)
+        with pointed_at(server):                      # from .pointing; starts no client itself
+            ...
+            asked = server.driver.say(channel, alice, f"{server.bot.mention} hello")
+            answer = await server.wait_for_message(channel, lambda m: m.reply_to is asked)
+            answer.versions                           # what members saw, edit by edit
+            server.violations()                       # [] for a well-behaved bot
+
+`python -m tests.loopback.discord_server` runs it by itself, steered over HTTP (see `control`).
 """
 
 from tests.loopback.discord_server.faults import (

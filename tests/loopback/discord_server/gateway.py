@@ -56,7 +56,9 @@ class Connection:
     `hung_up` is the code that the server closes with, None while the client has its say.
     """
 
-    def __init__(self, socket: web.WebSocketResponse, request: web.Request, *, zlib_stream: bool):
+    def __init__(
+        self, socket: web.WebSocketResponse, request: web.Request, *, zlib_stream: bool
+    ) -> None:
         self.socket = socket
         self.session: Session | None = None
         self.last_heartbeat = time.monotonic()
@@ -94,8 +96,7 @@ class Connection:
     async def release(self) -> None:
         """Stop the writer; for whoever served the socket, once it is closed."""
         self._writer.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._writer
+        await asyncio.wait({self._writer})
 
     async def _write(self) -> None:
         while True:

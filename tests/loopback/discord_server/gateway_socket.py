@@ -5,7 +5,6 @@ uses, and never gets a session.
 """
 
 import asyncio
-import contextlib
 import json
 import secrets
 import time
@@ -93,15 +92,14 @@ class GatewaySocket:
         connection = Connection(socket, request, zlib_stream=compress == "zlib-stream")
         self._gateway.connections.add(connection)
         self._journal.note("gateway_open", compress=compress)
-        hello: Payload = {"heartbeat_interval": self._limits.heartbeat_ms, "_trace": ["loopback"]}
+        trace = ['["loopback"]']
+        hello: Payload = {"heartbeat_interval": self._limits.heartbeat_ms, "_trace": trace}
         connection.post(Opcode.HELLO, hello)
         watchdog = asyncio.get_running_loop().create_task(self._watch(connection))
         try:
             await self._read(connection)
         finally:
             watchdog.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await watchdog
             await connection.release()
             self._ended(connection)
         return socket

@@ -54,8 +54,10 @@ class Router:
         try:
             self._check_headers(route, http)
             response = await self._meet_faults(route, arguments, http, record)
-            response = response or self._throttle(route, arguments, path, headers)
-            response = response or await self._call(route, arguments, http, headers)
+            if response is None:
+                response = self._throttle(route, arguments, path, headers)
+            if response is None:
+                response = await self._call(route, arguments, http, headers)
         except ApiError as error:
             record.fields.update(code=error.code, error=error.message, errors=error.errors)
             if error.status in (401, 403):
