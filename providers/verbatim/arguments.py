@@ -13,7 +13,7 @@ from typing import Never, TypeAlias, cast
 from prompt.schema import problems
 from prompt.surface import canonical_json
 from prompt.values import Json, JsonObject, ToolSpec
-from providers.verbatim.coercion import coerce, plain
+from providers.verbatim.coercion import coerce
 from providers.verbatim.literals import (
     MAX_DEPTH,
     CallArguments,
@@ -71,8 +71,7 @@ def bind_call(spec: ToolSpec, raw: Written, *, complete: bool = True) -> Bound |
         return _bind_call_arguments(spec, raw)
     if isinstance(raw, str):
         return _bind_text(spec, raw, complete=complete)
-    values = dict(raw)
-    return _judge(spec, values, canonical_json(plain(values)))
+    return _judge(spec, dict(raw), None)
 
 
 def read_json(text: str) -> Json:
@@ -144,7 +143,7 @@ def _bind_repaired(spec: ToolSpec, text: str, *, complete: bool) -> Bound | Bind
             failure = failure or _no_object(value)
             continue
         values = cast("dict[str, Json]", value)
-        bound = _judge(spec, values, canonical_json(plain(values)), repaired=True)
+        bound = _judge(spec, values, None, repaired=True)
         if isinstance(bound, Bound):
             return bound
         failure = failure or bound
@@ -172,7 +171,7 @@ def _no_object(value: Json) -> BindFailure:
 def _bind_call_arguments(spec: ToolSpec, written: CallArguments) -> Bound | BindFailure:
     failure: BindFailure | None = None
     for values in _placements(spec, written):
-        bound = _judge(spec, values, canonical_json(plain(values)))
+        bound = _judge(spec, values, None)
         if isinstance(bound, Bound):
             return bound
         failure = failure or bound
@@ -209,16 +208,17 @@ def required_names(spec: ToolSpec) -> Sequence[str]:
 
 
 def _judge(
-    spec: ToolSpec, values: dict[str, Json], spelling: str, *, repaired: bool = False
+    spec: ToolSpec, values: dict[str, Json], spelling: str | None, *, repaired: bool = False
 ) -> Bound | BindFailure:
+    """Bend values to the schema; `spelling` is the JSON that stood for them, if any did."""
     cleaned = _cleaned(values)
     if cleaned != values:
-        values, spelling, repaired = cleaned, canonical_json(plain(cleaned)), True
+        values, spelling, repaired = cleaned, None, True
     bent = cast("dict[str, Json]", coerce(values, spec.parameters, spec.parameters))
     found = problems(spec.parameters, bent)
     if found:
         return BindFailure(problems=tuple(found))
-    return Bound(arguments=bent, raw_arguments=spelling, repaired=repaired)
+    return Bound(arguments=bent, raw_arguments=spelling or canonical_json(bent), repaired=repaired)
 
 
 def _cleaned(value: Json) -> Json:

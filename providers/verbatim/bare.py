@@ -61,7 +61,7 @@ def read_objects(c: Candidate, pos: int, stops: Words) -> Wait[int | None]:
 
 
 def _read_object(c: Candidate, start: int, stops: Words, *, first: bool) -> Wait[int | None]:
-    if not (yield from _may_be_call(c, start)):
+    if not (yield from may_be_call(c, start)):
         return None
     frame = yield from c.scan.value(start, stops)
     if frame.end - start > c.limit:
@@ -77,30 +77,14 @@ def _read_object(c: Candidate, start: int, stops: Words, *, first: bool) -> Wait
         return None
     end = yield from c.scan.skip(frame.end, _SURPLUS)
     end = end if c.scan.slice(frame.end, end).strip() else frame.end
-    for at, call in enumerate(calls):
-        c.propose(
-            call.name,
-            call.arguments,
-            (c.start if first else start) if at == 0 else end,
-            end,
-            ending=ending_of(frame),
-            repaired=call.repaired,
-        )
+    c.propose_all(calls, c.start if first else start, end, ending=ending_of(frame))
     return end
 
 
 def _cut_object(c: Candidate, start: int, frame: Frame, calls: list[ObjectCall]) -> int | None:
     """An object that the response ended in: a cut call if its name is offered, else text."""
     if calls and all(_is_call(c, call, lone=False) for call in calls):
-        for at, call in enumerate(calls):
-            c.propose(
-                call.name,
-                call.arguments,
-                start if at == 0 else frame.end,
-                frame.end,
-                ending=ending_of(frame),
-                repaired=True,
-            )
+        c.propose_all(calls, start, frame.end, ending=ending_of(frame))
         return frame.end
     name = c.early_name(start)
     if c.names.resolve(name) is None:
@@ -119,7 +103,7 @@ def _is_call(c: Candidate, call: ObjectCall, *, lone: bool) -> bool:
     return not call.flat or not isinstance(bind_call(spec, call.arguments), BindFailure)
 
 
-def _may_be_call(c: Candidate, start: int) -> Wait[bool]:
+def may_be_call(c: Candidate, start: int) -> Wait[bool]:
     """Whether the object at `start` has the keys of a call, decided as early as they tell."""
     pos = yield from c.scan.skip(start + 1)
     named = False

@@ -5,6 +5,7 @@ has left is settled; the reader may still take back everything after it.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from prompt.values import ToolSpec
@@ -25,10 +26,14 @@ _NAME = re.compile(r"[\w.\-:/]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """Where a candidate stands. `whole`: nothing was said before it in this response."""
+    """Where a candidate stands.
+
+    `whole`: nothing was said before it in this response. `thought`: a `Thought:` line was.
+    """
 
     line_start: bool = False
     whole: bool = False
+    thought: bool = False
 
 
 class Candidate:
@@ -51,6 +56,15 @@ class Candidate:
         self.limit = limit
         self.last = False
         """Set by a reader whose finding is a call only if nothing but calls follows."""
+        self.mode: tuple[str, ...] | None = None
+        """Set by a reader that found a channel's header: the markers that end the thinking
+        which begins behind it, empty where the answer begins."""
+        self.final = False
+        """Set by a reader that found the header of a channel in which JSON is just an answer."""
+        self.thought = False
+        """Set by a reader of a line that, given what follows, may turn out to be thinking."""
+        self.after_thought = False
+        """Set by a reader that found what makes such a line thinking."""
         self._sink = sink
         self._open: Site | None = None
         self._started = False
@@ -59,6 +73,11 @@ class Candidate:
     def found(self) -> bool:
         """Whether a call waits for its end to be settled."""
         return self._open is not None
+
+    @property
+    def reach(self) -> int:
+        """Where the open call ends so far."""
+        return self._open.span[1] if self._open else self.start
 
     def started(self, spec: ToolSpec, start: int) -> None:
         """The call that begins at `start` is one of `spec`, whatever its arguments."""
@@ -91,6 +110,26 @@ class Candidate:
         )
         self._started = False
         self.scan.room = None
+
+    def propose_all(
+        self, calls: Sequence[ObjectCall], start: int, end: int, *, ending: Ending
+    ) -> None:
+        """One object that stands at `start` to `end` holds these calls, at least one."""
+        text = self.scan.slice(start, end)
+        at = 0
+        for count, call in enumerate(calls):
+            rest = len(calls) - count
+            if count:
+                # Each gets its share of the text: from its name on, if that is found.
+                at = max(text.find(call.name, at + 1, len(text) - rest), at + 1)
+            self.propose(
+                call.name,
+                call.arguments,
+                start + at,
+                end,
+                ending=ending,
+                repaired=call.repaired,
+            )
 
     def settle(self, end: int, ending: Ending | None = None) -> None:
         """The open call, if any, reaches to `end`.

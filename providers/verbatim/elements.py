@@ -67,13 +67,15 @@ class ElementReader:
         )
         self._noise = Words((elements.trim,)) if elements.trim else Words(())
 
-    def _opening(self, c: Candidate, pos: int) -> Wait[tuple[str, bool | None, int] | None]:
+    def _opening(
+        self, c: Candidate, marker: str, pos: int
+    ) -> Wait[tuple[str, bool | None, int] | None]:
         """The parameter whose tag's attributes begin at `pos`: its name, whether it says that it
         is a string, and where its value begins. None where the tag does not close."""
         end = yield from tag_close(c, pos)
         if end < 0:
             return None
-        found = attributes(c.scan.slice(pos, end))
+        found = attributes(marker[-1] + c.scan.slice(pos, end))
         is_string = {"true": True, "false": False}.get(found.get("string", ""))
         return found.get("name", ""), is_string, end + 1
 
@@ -99,7 +101,7 @@ class ElementReader:
             if marker not in self._elements.parameter:
                 ending = "closed" if marker else ending
                 break
-            opening = yield from self._opening(c, end)
+            opening = yield from self._opening(c, marker, end)
             if opening is None:
                 ending = "cut"
                 pos = c.scan.end
@@ -172,7 +174,7 @@ class ElementReader:
                     return _less_one_newline(text), end, "forgiven"
                 continue
             if marker in self._elements.parameter:
-                opening = yield from self._opening(c, end)
+                opening = yield from self._opening(c, marker, end)
                 if opening is None or spec is None or opening[0] in (key, *known):
                     continue
                 if opening[0] not in parameter_names(spec):

@@ -6,20 +6,22 @@ reader; if the reader gives it back, its first characters are words and the rest
 
 import re
 from collections.abc import Callable
+from functools import cache, partial
 from typing import TypeAlias
 
 from providers.verbatim import tokens
-from providers.verbatim.bare import read_objects
+from providers.verbatim.bare import may_be_call, read_objects
 from providers.verbatim.candidate import Candidate, Setting
+from providers.verbatim.dialects.tool_tags import ToolTags
 from providers.verbatim.fenced import read_fence
 from providers.verbatim.grammar import Grammar
 from providers.verbatim.ledger import Ledger
 from providers.verbatim.names import NameIndex
-from providers.verbatim.payloads import read_wrapper
+from providers.verbatim.payloads import read_marked_name, read_name, read_wrapper
 from providers.verbatim.scanner import Scanner, Wait, Words
 from providers.verbatim.settings import ParserSettings
 from providers.verbatim.sites import Blank, Hidden, Malformed, Piece, Site
-from providers.verbatim.taught import read_line
+from providers.verbatim.taught import read_line, read_list
 
 Reader: TypeAlias = Callable[[Candidate], Wait[int | None]]
 
@@ -31,7 +33,10 @@ _TICKS = re.compile(r"`*")
 _TILDES = re.compile(r"~*")
 _WORD = re.compile(r"[\w+.#-]*")
 _ROLE = re.compile(r"[A-Za-z]*")
-_TOKEN_NAME = re.compile(r"[\w▁ .:/-]*")
+_BARS = ("|", "｜")
+_TOKEN_CHARS = frozenset("_▁ .:/-")
+_BEFORE_CALL = re.compile(r"[\s\[]*")
+_AFTER_CALL = re.compile(r"[\s\]]*")
 _TOKEN_LIMIT = 48
 _QUOTES = frozenset("\"'“‘«(")
 _BEFORE_MENTION = frozenset((" ", *_QUOTES))
@@ -42,7 +47,7 @@ class Markers:
     """Every marker that means something in running text, and what."""
 
     def __init__(self, grammar: Grammar) -> None:
-        self.hidden = frozenset((*tokens.STOPS, *tokens.OWN_TURN))
+        self.hidden = frozenset((*tokens.STOPS, *tokens.OWN_TURN, *grammar.noise))
         self.foreign = frozenset(tokens.FOREIGN_TURN)
         closers = [closer for closers in tokens.THINKING.values() for closer in closers]
         self.words = Words(
@@ -78,7 +83,7 @@ class Engine:
         self.scan = Scanner()
         self.idle: re.Pattern[str] | None = None
         """While set, text without a match for it is just more of the same."""
-        self.thinking: tuple[str, ...] | None = None
+        self.thinking = False
         self.pos = 0
         self._grammar = grammar
         self._names = names
@@ -89,12 +94,14 @@ class Engine:
         self._line_start = True
         self._content = 0
         self._before = "\n"
-        self._reasoned = False
+        self._final = False
+        self._thinking_ends = Words(())
         if field or settings.reasoning_open:
-            self.thinking = tokens.ORPHANS
+            self._think(tokens.ORPHANS)
         self._markers = markers
         self._trigger = markers.trigger
-        self._tool_tags = Words(f"<{name}>" for name in names.offered)
+        self._tool_tags = ToolTags(names.specs)
+        self._thought: int | None = None
         self._flow = self._run()
         next(self._flow)
 
@@ -116,6 +123,11 @@ class Engine:
         self.scan.base = self.scan.floor = self.pos
         self.scan.text = ""
         self._before = text[-1]
+
+    def _think(self, ends: tuple[str, ...]) -> None:
+        """What follows is thinking up to one of `ends`, or the answer if there are none."""
+        self.thinking = bool(ends)
+        self._thinking_ends = _ends(ends)
 
     def _run(self) -> Wait[None]:
         while (yield from self.scan.peek(self.pos)):
@@ -145,7 +157,7 @@ class Engine:
         self._advance(end)
 
     def _words(self, text: str, start: int) -> None:
-        if self.thinking is None:
+        if not self.thinking:
             self._ledger.text(text, start)
         else:
             self._ledger.reasoning(text, None if self._field else (start, start + len(text)))
@@ -172,7 +184,7 @@ class Engine:
                 self._call(piece)
             case Malformed():
                 raw = self.scan.slice(start, end)
-                if self.thinking is None:
+                if not self.thinking:
                     self._ledger.malformed(piece, raw)
                 else:
                     self._words(raw, start)
@@ -186,7 +198,7 @@ class Engine:
 
     def begin(self, name: str) -> None:
         """A call of an offered tool has begun, beyond doubt."""
-        if self.thinking is None:
+        if not self.thinking:
             self._settle_pending()
             self._ledger.started(name)
 
@@ -201,7 +213,7 @@ class Engine:
 
     def _call(self, site: Site) -> None:
         raw = self.scan.slice(*site.span)
-        if self.thinking is None:
+        if not self.thinking:
             self._ledger.call(site, raw)
         else:
             self._ledger.thought(site, raw, None if self._field else site.span)
@@ -233,16 +245,25 @@ class Engine:
             self._names,
             sink,
             start=self.pos,
-            setting=Setting(line_start=self.pos == self._content, whole=not self._ledger.spoke),
+            setting=Setting(
+                line_start=self.pos == self._content,
+                whole=not self._ledger.spoke,
+                thought=self._thought is not None,
+            ),
             limit=self._settings.max_argument_chars,
         )
         end = yield from read(c)
         self.scan.room = None
+        if c.thought and self._thought is None:
+            self._thought = self.pos
         if end is None:
             return False
+        if c.after_thought and self._thought is not None:
+            self._ledger.reclassify(self._thought)
+            self._thought = None
         c.settle(end)
         if isinstance(sink, _Collector):
-            if c.last and self.thinking is None:
+            if c.last and not self.thinking:
                 self._pending.extend(sink.pieces)
                 self.pos = end
             else:
@@ -251,12 +272,15 @@ class Engine:
                     self.commit(piece)
         if self.pos < end:
             self._hide(end, "part of a call")
+        if c.mode is not None:
+            self._think(c.mode)
+            self._final = c.final
         self._line_start = True
         return True
 
     @property
     def _unmarked_calls(self) -> bool:
-        return self._settings.text_calls == "on"
+        return self._settings.text_calls == "on" and not self._final
 
     # Lines
 
@@ -267,9 +291,12 @@ class Engine:
             pos += 1
         char = yield from self.scan.peek(pos)
         indented = pos - self.pos >= 4 or char == "\t"
-        if self.thinking is not None:
+        if self.thinking:
             indented = False
-        if char in ("|", ">") or indented:
+        line, line_end = None, pos
+        if self._unmarked_calls and not indented:
+            line, line_end = yield from self.scan.word(pos, self._grammar.line_words)
+        if indented or (char in ("|", ">") and line is None):
             self._emit(pos)
             yield from self._rest_of_line(calls=False)
             return
@@ -279,6 +306,13 @@ class Engine:
             return
         self._emit(pos)
         self._content = pos
+        if line and (
+            yield from self._try(
+                lambda c: self._grammar.lines[line](c, self._grammar, c.start, line_end),
+                marked=False,
+            )
+        ):
+            return
         if char in "`~":
             yield from self._ticks(at_start=True)
         elif self._unmarked_calls and char in "{[":
@@ -287,7 +321,9 @@ class Engine:
             if (yield from self._try(self._read_list, marked=False)):
                 return
         elif self._unmarked_calls and (char.isalpha() or char == "_"):
-            yield from self._try(self._read_taught, marked=False)
+            for read in (self._read_taught, self._read_marked_name):
+                if (yield from self._try(read, marked=False)):
+                    return
         if not self._line_start:
             yield from self._rest_of_line(calls=True)
 
@@ -295,8 +331,10 @@ class Engine:
         return (yield from read_objects(c, c.start, self._grammar.closing))
 
     def _read_list(self, c: Candidate) -> Wait[int | None]:
-        return None
-        yield
+        return (yield from read_list(c, c.start))
+
+    def _read_marked_name(self, c: Candidate) -> Wait[int | None]:
+        return (yield from read_marked_name(c, self._grammar, c.start))
 
     def _read_taught(self, c: Candidate) -> Wait[int | None]:
         return (yield from read_line(c, c.start, ticks=0))
@@ -347,7 +385,7 @@ class Engine:
             found = self._unmarked_calls and (
                 yield from self._try(lambda c: read_fence(c, end, run), marked=False)
             )
-            if not found and self.thinking is None:
+            if not found and not self.thinking:
                 yield from self._fenced_text(end, char, run)
             elif not found:
                 self._emit(end)
@@ -359,7 +397,7 @@ class Engine:
         ):
             return
         self._emit(end)
-        if self.thinking is None:
+        if not self.thinking:
             yield from self._code(run)
 
     def _code(self, run: int) -> Wait[None]:
@@ -396,26 +434,27 @@ class Engine:
 
     def _marker(self, *, calls: bool) -> Wait[None]:
         """A character that begins markers: deal with the marker, or pass the character on."""
+        if self.thinking:
+            word, end = yield from self.scan.word(self.pos, self._thinking_ends)
+            if word:
+                self._hide(end, "end of thinking")
+                self.thinking = False
+                self._line_start = True
+                return
         word, end = yield from self.scan.word(self.pos, self._markers.words)
         if word is None:
             yield from self._unlisted_marker(calls=calls)
             return
-        if self.thinking is not None and word in self.thinking:
-            self._hide(end, "end of thinking")
-            self.thinking = None
-            self._reasoned = True
-            self._line_start = True
-            return
         kinds = self._markers
-        if word in tokens.THINKING and self.thinking is None and self._stands_apart():
+        if word in tokens.THINKING and not self.thinking and self._stands_apart():
             self._hide(end, "start of thinking")
-            self.thinking = (*tokens.THINKING[word], word.replace("<", "</", 1))
+            self._think(tokens.THINKING[word])
             self._line_start = True
-        elif word in tokens.ORPHANS and self.thinking is None:
+        elif word in tokens.ORPHANS and not self.thinking:
             yield from self._orphan(end)
         elif word in kinds.hidden:
             self._hide(end, "a token of the chat template")
-        elif word in kinds.foreign and self.thinking is None:
+        elif word in kinds.foreign and not self.thinking:
             yield from self._invented(end)
         elif word in tokens.NAMED_TURN:
             yield from self._turn(word, end)
@@ -435,7 +474,7 @@ class Engine:
         wrapper = self._grammar.wrappers.get(word)
         if wrapper:
             return (yield from read_wrapper(c, self._grammar, wrapper, end))
-        return (yield from self._grammar.calls[word](c, c.start, end))
+        return (yield from self._grammar.calls[word](c, self._grammar, c.start, end))
 
     def _stands_apart(self) -> bool:
         """Whether a thinking tag here opens a block, rather than being named in a sentence."""
@@ -483,9 +522,75 @@ class Engine:
 
     def _unlisted_marker(self, *, calls: bool) -> Wait[None]:
         """A tool's own tag, or a template token that no table knows."""
-        self._emit(self.pos + 1)
-        return
-        yield
+        char = self.scan.at(self.pos)
+        reads = calls and self._settings.text_calls != "off"
+        if char == "<" and reads:
+            tag, end = yield from self.scan.word(self.pos, self._tool_tags.openers)
+            if tag and (yield from self._try(partial(self._read_tool, tag, end), marked=True)):
+                return
+        end = (yield from self._token(self.pos)) if char == "<" else None
+        if end is None:
+            self._emit(self.pos + 1)
+        elif not reads or self.thinking:
+            self._hide(end, "a token of a chat template")
+        else:
+            yield from self._try(partial(self._read_unknown, end), marked=True)
+
+    def _read_tool(self, tag: str, end: int, c: Candidate) -> Wait[int | None]:
+        return (yield from self._tool_tags.read(c, tag, end))
+
+    def _token(self, pos: int) -> Wait[int | None]:
+        """Where the template token at `pos` ends that no table knows, None if there is none."""
+        if (yield from self.scan.peek(pos + 1)) not in _BARS:
+            return None
+        for end in range(pos + 2, pos + 2 + _TOKEN_LIMIT):
+            char = yield from self.scan.peek(end)
+            if char in _BARS:
+                closes = (yield from self.scan.peek(end + 1)) == ">"
+                name = self.scan.slice(pos + 2, end)
+                return end + 2 if closes and name and name == name.strip() else None
+            if not (char.isalnum() or char in _TOKEN_CHARS):
+                return None
+        return None
+
+    def _read_unknown(self, end: int, c: Candidate) -> Wait[int]:
+        """A token that no table knows: hidden, and an error if it wraps something like a call."""
+        begin = yield from self.scan.skip(end, _BEFORE_CALL)
+        char = yield from self.scan.peek(begin)
+        name = ""
+        called = begin
+        if char == "{":
+            if not (yield from may_be_call(c, begin)):
+                called = -1
+            name = c.early_name(begin)
+        else:
+            name_end = yield from read_name(c, begin)
+            name = self.scan.slice(begin, name_end or begin)
+            called = yield from self.scan.blanks(name_end or begin)
+            if c.names.resolve(name) is None or (yield from self.scan.peek(called)) not in (
+                "(",
+                "{",
+            ):
+                called = -1
+        if called < 0:
+            c.hide(end, "a token of a chat template")
+            return end
+        frame = yield from self.scan.value(called, self._grammar.closing)
+        stop = frame.end
+        while True:
+            after = yield from self.scan.skip(stop, _AFTER_CALL)
+            token = (yield from self._token(after)) if self.scan.at(after) == "<" else None
+            if token is None:
+                break
+            stop = token
+        cut = not frame.closed and not frame.stop
+        c.malformed("its markup belongs to no form that is read here", stop, name=name, cut=cut)
+        return stop
+
+
+@cache
+def _ends(markers: tuple[str, ...]) -> Words:
+    return Words(markers)
 
 
 class _Direct:

@@ -48,19 +48,11 @@ def read_fence(c: Candidate, pos: int, run: int) -> Wait[int | None]:
 def _lines(c: Candidate, pos: int, info: str) -> Wait[int | None]:
     end: int | None = None
     while (yield from c.scan.peek(pos)) not in ("", "`", "~"):
-        unwrapped = pos
-        if info == "tool_code":
-            unwrapped = yield from _print_opener(c, pos)
-        end = yield from read_line(c, unwrapped, ticks=0)
+        end = yield from read_line(c, pos, ticks=0, printed=info == "tool_code")
         if end is None:
             return None
         pos = yield from c.scan.skip(end, _LINES)
     return end
-
-
-def _print_opener(c: Candidate, pos: int) -> Wait[int]:
-    return pos
-    yield
 
 
 def _closing(c: Candidate, pos: int, run: int) -> Wait[int | None]:

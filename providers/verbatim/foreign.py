@@ -74,7 +74,7 @@ def _read(c: Candidate, place: str, names: NameIndex) -> Wait[int | None]:
     if marker in GRAMMAR.wrappers:
         return (yield from read_wrapper(c, GRAMMAR, GRAMMAR.wrappers[marker], end))
     if marker in GRAMMAR.calls:
-        return (yield from GRAMMAR.calls[marker](c, 0, end))
+        return (yield from GRAMMAR.calls[marker](c, GRAMMAR, 0, end))
     return None
 
 

@@ -57,7 +57,7 @@ class Ledger:
     @property
     def simple(self) -> bool:
         """Whether words that come now are simply shown."""
-        return self.spoke and not self.called and self._kept_call is None
+        return self.spoke and not self.called and not self.cut and self._kept_call is None
 
     @property
     def thinks(self) -> bool:
@@ -112,27 +112,27 @@ class Ledger:
     def _add(self, event: ParserEvent) -> None:
         (self._events if self._kept_call is None else self._kept).append(event)
 
-    def reclassify(self) -> None:
-        """What was shown since the last thinking turns out to be thinking."""
+    def reclassify(self, since: int = 0) -> None:
+        """What was shown from `since` on turns out to be thinking."""
         runs: list[list[TextDelta]] = []
+        kept: list[TextDelta] = []
         end = -1
         for event in self._shown:
             start, after = event.span or (0, 0)
+            if start < since:
+                kept.append(event)
+                continue
             if start != end:
                 runs.append([])
             runs[-1].append(event)
             end = after
-        self._shown = []
+        self._shown = kept
         for run in runs:
             text = "".join(event.text for event in run)
             first, last = run[0].span, run[-1].span
             if first and last and text.strip():
                 self._add(Reclassified(text=text, span=(first[0], last[1])))
-        self.spoke = False
-
-    def forget_shown(self) -> None:
-        """What was shown so far stays shown, whatever comes."""
-        self._shown = []
+        self.spoke = any(not event.text.isspace() for event in kept)
 
     def started(self, name: str) -> None:
         """A call of an offered tool has begun."""

@@ -36,6 +36,11 @@ class NameIndex:
         """The names as the model was told, in their order."""
         return list(self._specs)
 
+    @property
+    def specs(self) -> list[ToolSpec]:
+        """The tools on offer."""
+        return list(self._specs.values())
+
     def resolve(self, written: str) -> ToolSpec | None:
         """The tool meant, by exact name, then spelling, namespace prefix or `__` suffix."""
         name = _TEMPLATE_TOKEN.split(written, maxsplit=1)[0].strip(" \t\r\n\"'`")

@@ -118,9 +118,10 @@ def _next(text: str, pos: int) -> int:
 
 
 def _inner(member: _Member, *, repaired: bool) -> _Members | None:
-    if not isinstance(member.value, dict):
+    value = member.value
+    if not isinstance(value, Mapping):
         return None
-    return _members(cast("JsonObject", member.value), None if repaired else member.raw)
+    return _members(cast("JsonObject", value), None if repaired else member.raw)
 
 
 def _calls(members: _Members, names: NameIndex, *, repaired: bool = False) -> Sequence[ObjectCall]:
@@ -144,13 +145,11 @@ def _calls(members: _Members, names: NameIndex, *, repaired: bool = False) -> Se
 def _list_calls(member: _Member, names: NameIndex, *, repaired: bool) -> Sequence[ObjectCall]:
     calls: list[ObjectCall] = []
     for value in cast("list[Json]", member.value):
-        if not isinstance(value, dict):
+        if not isinstance(value, Mapping):
             return ()
-        found = _calls(
-            _members(cast("JsonObject", value), None if repaired else canonical_json(plain(value))),
-            names,
-            repaired=repaired,
-        )
+        inner = cast("JsonObject", value)
+        text = None if repaired else canonical_json(plain(inner))
+        found = _calls(_members(inner, text), names, repaired=repaired)
         if not found:
             return ()
         calls.extend(found)

@@ -40,7 +40,7 @@ class VerbatimParser:
         if idle is not None and not idle.search(text):
             start = engine.pos
             span = (start, start + len(text))
-            if engine.thinking is None:
+            if not engine.thinking:
                 if self._ledger.simple:
                     engine.skim(text)
                     return [self._ledger.plain(TextDelta(text=text, span=span))]

@@ -13,10 +13,13 @@ from providers.verbatim.literals import Leniency, Unreadable, read_call_argument
 from providers.verbatim.scanner import Frame, Wait, Words
 from providers.verbatim.sites import Ending
 
+_SEPARATOR = frozenset(",;[]}")
 _SEPARATORS = re.compile(r"[\s,;\]}]*")
 _FENCE_INFO = re.compile(r"`*[\w.+-]*[ \t]*")
 _COUNTER = re.compile(r":\d+$")
 _TAG_OR_LINE = re.compile(r"[<\n\[]")
+_LINE_NAME = re.compile(r"[\w.\-/:]*")
+_NAME_LIMIT = 48
 _FORGIVEN_QUOTES = (Leniency(), Leniency(guess_quotes=True))
 
 
@@ -32,7 +35,7 @@ def read_wrapper(c: Candidate, grammar: Grammar, wrapper: Wrapper, pos: int) -> 
     opened = pos
     last = pos
     while True:
-        pos = yield from c.scan.skip(pos, _SEPARATORS)
+        pos = yield from c.scan.skip(pos)
         if not (yield from c.scan.peek(pos)):
             break
         marker, end = yield from c.scan.word(pos, grammar.inside)
@@ -44,7 +47,7 @@ def read_wrapper(c: Candidate, grammar: Grammar, wrapper: Wrapper, pos: int) -> 
         if marker in grammar.wrappers or marker in grammar.noise:
             pos = end
             continue
-        if marker is None and c.scan.at(pos) == "[":
+        if marker is None and c.scan.at(pos) in _SEPARATOR:
             pos += 1
             continue
         found = yield from read_payload(c, grammar, pos)
@@ -55,7 +58,7 @@ def read_wrapper(c: Candidate, grammar: Grammar, wrapper: Wrapper, pos: int) -> 
             return (yield from _nothing_inside(c, wrapper, opened, pos, closed=False))
         last = pos = found
     if c.found:
-        c.settle(pos, "closed" if not wrapper.closers else "forgiven")
+        c.settle(pos, "forgiven" if wrapper.closers and not wrapper.open_ended else "closed")
         return pos
     return (yield from _nothing_inside(c, wrapper, opened, pos, closed=False))
 
@@ -93,7 +96,7 @@ def read_payload(c: Candidate, grammar: Grammar, pos: int) -> Wait[int | None]:
         return (yield from _read_fenced(c, grammar, pos))
     marker, end = yield from c.scan.word(pos, grammar.openers)
     if marker in grammar.calls:
-        return (yield from grammar.calls[marker](c, pos, end))
+        return (yield from grammar.calls[marker](c, grammar, pos, end))
     return (yield from read_named(c, grammar, pos))
 
 
@@ -113,22 +116,16 @@ def _read_json(c: Candidate, grammar: Grammar, start: int) -> Wait[int | None]:
             frame.end,
             cut=not frame.closed and not frame.stop,
         )
-    for at, call in enumerate(calls):
-        begin = start if at == 0 else frame.end
-        c.propose(
-            call.name,
-            call.arguments,
-            begin,
-            frame.end,
-            ending=ending_of(frame),
-            repaired=call.repaired,
-        )
+    if calls:
+        c.propose_all(calls, start, frame.end, ending=ending_of(frame))
     return frame.end
 
 
 def _read_fenced(c: Candidate, grammar: Grammar, pos: int) -> Wait[int | None]:
     pos = yield from c.scan.skip(pos, _FENCE_INFO)
     pos = yield from c.scan.skip(pos, _SEPARATORS)
+    if (yield from c.scan.peek(pos)) == "[":
+        pos = yield from c.scan.skip(pos + 1, _SEPARATORS)
     end: int | None = None
     while (yield from c.scan.peek(pos)) and c.scan.at(pos) != "`":
         found = yield from read_payload(c, grammar, pos)
@@ -141,6 +138,9 @@ def _read_fenced(c: Candidate, grammar: Grammar, pos: int) -> Wait[int | None]:
 
 def read_named(c: Candidate, grammar: Grammar, start: int) -> Wait[int | None]:
     """Read a call that begins with a bare name: `name(...)`, `name{...}`, a name and a marker."""
+    prefix, end = yield from c.scan.word(start, grammar.name_prefixes)
+    if prefix:
+        return (yield from grammar.prefixes[prefix](c, grammar, start, end))
     end = yield from c.name(start)
     if end == start:
         return None
@@ -150,10 +150,10 @@ def read_named(c: Candidate, grammar: Grammar, start: int) -> Wait[int | None]:
     if char == "(" and blanks == end:
         return (yield from _read_python(c, grammar, name, start, end))
     if char == "{":
-        return (yield from read_arguments(c, grammar.closing, name, start, blanks))
+        return (yield from read_arguments(c, grammar, name, start, blanks))
     marker, after = yield from c.scan.word(blanks, grammar.name_markers)
     if marker:
-        return (yield from grammar.after_name[marker](c, name, start, after))
+        return (yield from grammar.after_name[marker](c, grammar, name, start, after))
     spec = c.names.resolve(name)
     closer, _ = yield from c.scan.word(blanks, grammar.closing)
     if spec and (closer or not char):
@@ -162,14 +162,16 @@ def read_named(c: Candidate, grammar: Grammar, start: int) -> Wait[int | None]:
     return None
 
 
-def read_arguments(c: Candidate, stops: Words, name: str, start: int, pos: int) -> Wait[int | None]:
+def read_arguments(
+    c: Candidate, grammar: Grammar, name: str, start: int, pos: int
+) -> Wait[int | None]:
     """Read the JSON object at `pos` as the arguments of the call `name` that began at `start`."""
+    if (yield from c.scan.peek(pos)) != "{":
+        return None
     spec = c.names.resolve(name)
     if spec:
         c.started(spec, start)
-    if (yield from c.scan.peek(pos)) != "{":
-        return None
-    frame = yield from c.scan.value(pos, stops)
+    frame = yield from c.scan.value(pos, grammar.closing)
     size = frame.end - pos
     text = None if size > c.limit else c.scan.slice(pos, frame.end)
     c.propose(name, text, start, frame.end, ending=ending_of(frame), size=size)
@@ -179,6 +181,9 @@ def read_arguments(c: Candidate, stops: Words, name: str, start: int, pos: int) 
 def _read_python(
     c: Candidate, grammar: Grammar, name: str, start: int, pos: int
 ) -> Wait[int | None]:
+    if name == "print":
+        return (yield from _read_printed(c, grammar, start, pos + 1))
+    name = name.removesuffix(".call")
     spec = c.names.resolve(name)
     if spec:
         c.started(spec, start)
@@ -188,9 +193,56 @@ def _read_python(
         c.propose(name, None, start, frame.end, ending=ending_of(frame), size=size)
         return frame.end
     inner = c.scan.slice(pos + 1, frame.end - 1 if frame.closed else frame.end)
-    name = name.removesuffix(".call")
     c.propose(name, parse_parentheses(inner), start, frame.end, ending=ending_of(frame))
     return frame.end
+
+
+def _read_printed(c: Candidate, grammar: Grammar, start: int, pos: int) -> Wait[int | None]:
+    """`print(get_weather(...))`, as models write that take the call for code."""
+    inner = yield from c.scan.skip(pos)
+    end = yield from read_named(c, grammar, inner)
+    if end is None:
+        return None
+    after = yield from c.scan.skip(end)
+    if (yield from c.scan.peek(after)) != ")":
+        return end
+    c.extend(after + 1)
+    return after + 1
+
+
+def read_name(c: Candidate, start: int) -> Wait[int | None]:
+    """Where the name at `start` ends; None as soon as no call can come of it.
+
+    A capitalised word that begins no offered name is prose. Others may be the name of a tool
+    that does not exist, which only the next character tells.
+    """
+    pos = start
+    while True:
+        match = _LINE_NAME.match(c.scan.text, pos - c.scan.base)
+        pos = (match.end() if match else pos - c.scan.base) + c.scan.base
+        written = c.scan.slice(start, min(pos, start + _NAME_LIMIT + 1))
+        if not written or (len(written) > _NAME_LIMIT and not c.names.begins(written)):
+            return None
+        if written[0].isupper() and not c.names.begins(written):
+            return None
+        if pos < c.scan.end or c.scan.ended:
+            return pos
+        yield
+
+
+def read_marked_name(c: Candidate, grammar: Grammar, start: int) -> Wait[int | None]:
+    """Read a call without its opener: a name and a marker that only calls have behind a name."""
+    end = yield from read_name(c, start)
+    if end is None:
+        return None
+    blanks = yield from c.scan.skip(end)
+    marker, after = yield from c.scan.word(blanks, grammar.name_markers)
+    if not marker:
+        return None
+    name = _COUNTER.sub("", c.scan.slice(start, end))
+    if c.names.resolve(name) is None:
+        return None
+    return (yield from grammar.after_name[marker](c, grammar, name, start, after))
 
 
 def parse_parentheses(inner: str) -> Written:

@@ -9,11 +9,15 @@ import re
 from providers.verbatim.arguments import Written
 from providers.verbatim.candidate import Candidate
 from providers.verbatim.literals import CallArguments
-from providers.verbatim.payloads import ending_of, parse_parentheses
-from providers.verbatim.scanner import Frame, Wait
+from providers.verbatim.payloads import ending_of, parse_parentheses, read_name
+from providers.verbatim.scanner import Frame, Wait, Words
 from providers.verbatim.sites import Ending
+from providers.verbatim.tokens import FOREIGN_TURN, NAMED_TURN, ORPHANS, OWN_TURN, STOPS
 
-NAME_LIMIT = 48
+_PRINT = Words(("print(",))
+_WORD = re.compile(r"\w*")
+# What a template puts behind a message ends a line as well.
+_LINE_ENDS = Words((*STOPS, *FOREIGN_TURN, *OWN_TURN, *NAMED_TURN, *ORPHANS))
 _TICKS = re.compile(r"`*")
 _JOINTS = re.compile(r"[ \t;,]*")
 _ARGUMENT_BEGINS = re.compile(
@@ -25,22 +29,39 @@ _SIGNATURE = re.compile(
 )
 
 
-def read_line(c: Candidate, pos: int, *, ticks: int, alone: bool = True) -> Wait[int | None]:
+def read_line(
+    c: Candidate, pos: int, *, ticks: int, alone: bool = True, printed: bool = False
+) -> Wait[int | None]:
     """Calls in the taught form from `pos` on, up to the end of their line.
 
     `ticks`: backticks around each. Not `alone`: one call with an object closes the message.
+    `printed`: each may stand in `print(...)`.
     """
     first = True
     while True:
-        end = yield from _read_call(c, pos, ticks=ticks, objects_only=not alone, first=first)
+        unwrapped = pos
+        if printed:
+            _, unwrapped = yield from c.scan.word(pos, _PRINT)
+        end = yield from _read_call(c, unwrapped, ticks=ticks, objects_only=not alone, first=first)
         if end is None:
             return None
+        if unwrapped > pos:
+            if (yield from c.scan.peek(end)) != ")":
+                return None
+            end += 1
+            c.extend(end)
         first = False
         after = yield from c.scan.skip(end, _JOINTS)
         char = yield from c.scan.peek(after)
-        if not char or char == "\n":
+        ends = not char or char == "\n"
+        if char == "<":
+            token, _ = yield from c.scan.word(after, _LINE_ENDS)
+            ends = token is not None
+        if ends:
             if not alone:
                 c.last = True
+            end += len(c.scan.slice(end, after).rstrip(" \t"))
+            c.extend(end)
             return end
         if not alone:
             return None
@@ -61,6 +82,12 @@ def _read_call(
         return None
     name = c.scan.slice(start, end)
     spec = c.names.resolve(name)
+    if ticks and spec and (yield from c.scan.peek(end)) == "`":
+        # `name`({...}): only the name stands in ticks.
+        run = yield from c.scan.skip(end, _TICKS)
+        if run - end != ticks or (yield from c.scan.peek(run)) != "(":
+            return None
+        end, ticks = run, 0
     blanks = yield from c.scan.blanks(end)
     char = yield from c.scan.peek(blanks)
     if char == "{" and spec and blanks - end <= 1:
@@ -88,29 +115,6 @@ def _read_call(
     return stop
 
 
-def read_name(c: Candidate, start: int) -> Wait[int | None]:
-    """Where the name at `start` ends; None as soon as no call can come of it.
-
-    A capitalised word that begins no offered name is prose. Others may be the name of a tool
-    that does not exist, which only the next character tells.
-    """
-    pos = start
-    while True:
-        match = _NAME.match(c.scan.text, pos - c.scan.base)
-        pos = (match.end() if match else pos - c.scan.base) + c.scan.base
-        written = c.scan.slice(start, min(pos, start + NAME_LIMIT + 1))
-        if not written or (len(written) > NAME_LIMIT and not c.names.begins(written)):
-            return None
-        if written[0].isupper() and not c.names.begins(written):
-            return None
-        if pos < c.scan.end or c.scan.ended:
-            return pos
-        yield
-
-
-_NAME = re.compile(r"[\w.\-/]*")
-
-
 def _begins(c: Candidate, pos: int, *, object_only: bool) -> Wait[bool]:
     """Whether what stands behind the opening parenthesis can be arguments."""
     pos = yield from c.scan.skip(pos)
@@ -128,9 +132,6 @@ def _begins(c: Candidate, pos: int, *, object_only: bool) -> Wait[bool]:
     return _ARGUMENT_BEGINS.match(c.scan.slice(pos, after + 1)) is not None or (
         c.scan.at(after) == ""
     )
-
-
-_WORD = re.compile(r"\w*")
 
 
 def _is_certain(c: Candidate, name: str, *, first: bool) -> bool:
@@ -154,3 +155,33 @@ def _closing_ticks(c: Candidate, frame: Frame, ticks: int) -> Wait[tuple[int | N
     if run == semicolon and not c.scan.at(run):
         return frame.end, "forgiven"
     return (semicolon, ending) if c.scan.at(run) == "\n" and run == semicolon else (None, ending)
+
+
+def read_list(c: Candidate, pos: int) -> Wait[int | None]:
+    """Calls of offered tools in a Python list that is alone on its line."""
+    pos = yield from c.scan.skip(pos + 1)
+    while True:
+        end = yield from c.name(pos)
+        name = c.scan.slice(pos, end)
+        if (yield from c.scan.peek(end)) != "(" or c.names.resolve(name) is None:
+            return None
+        frame = yield from c.scan.value(end)
+        inner = c.scan.slice(end + 1, frame.end - 1 if frame.closed else frame.end)
+        if _SIGNATURE.fullmatch(inner):
+            return None
+        start = pos if c.found else c.start
+        c.propose(name, parse_parentheses(inner), start, frame.end, ending=ending_of(frame))
+        pos = yield from c.scan.skip(frame.end)
+        char = yield from c.scan.peek(pos)
+        if not char:
+            c.settle(frame.end, "forgiven")
+            return frame.end
+        pos = yield from c.scan.skip(pos + 1)
+        if char == "]":
+            c.extend(c.scan.slice(frame.end, pos).index("]") + frame.end + 1)
+            break
+        if char != ",":
+            return None
+    end = c.reach
+    after = yield from c.scan.blanks(end)
+    return end if (yield from c.scan.peek(after)) in ("", "\n", "<") else None

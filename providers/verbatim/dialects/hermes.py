@@ -5,7 +5,7 @@ that was shown it. What stands inside may have any shape.
 """
 
 from providers.verbatim.candidate import Candidate
-from providers.verbatim.grammar import Dialect, Wrapper
+from providers.verbatim.grammar import Dialect, Grammar, Wrapper
 from providers.verbatim.payloads import ending_of
 from providers.verbatim.scanner import Wait
 
@@ -17,30 +17,24 @@ _CLOSERS = (
     "</functioncall>",
     "</longcat_tool_call>",
     "</dots_function_call>",
+    "</tool_code>",
 )
 
 
-def _inside_the_tag(c: Candidate, start: int, pos: int) -> Wait[int | None]:
+def _inside_the_tag(c: Candidate, grammar: Grammar, start: int, pos: int) -> Wait[int | None]:
     """`<functioncall {...}>`: the object stands where attributes would."""
     pos = yield from c.scan.skip(pos)
     if (yield from c.scan.peek(pos)) != "{":
         return None
-    frame = yield from c.watch(pos, c.scan.value(pos))
+    frame = yield from c.watch(pos, c.scan.value(pos, grammar.closing))
     end = yield from c.scan.skip(frame.end)
     closed = (yield from c.scan.peek(end)) == ">"
     calls = c.read_object(frame)
     if not calls:
         return None
-    for call in calls:
-        c.propose(
-            call.name,
-            call.arguments,
-            start,
-            end + 1 if closed else frame.end,
-            ending="closed" if closed else ending_of(frame),
-            repaired=call.repaired,
-        )
-    return end + 1 if closed else frame.end
+    stop = end + 1 if closed else frame.end
+    c.propose_all(calls, start, stop, ending="closed" if closed else ending_of(frame))
+    return stop
 
 
 DIALECT = Dialect(
@@ -50,6 +44,7 @@ DIALECT = Dialect(
         Wrapper(opener="<functioncall>", closers=_CLOSERS),
         Wrapper(opener="<longcat_tool_call>", closers=_CLOSERS),
         Wrapper(opener="<dots_function_call>", closers=_CLOSERS),
+        Wrapper(opener="<tool_code>", closers=_CLOSERS),
         # Also the tag around tool definitions, so that prose in it is no attempt to call.
         Wrapper(opener="<tools>", closers=_CLOSERS, strict=False),
     ),
