@@ -166,8 +166,7 @@ class NativeCalls:
         second = call.complete and delta.begins
         if not delta.name:
             # Servers make up a new id, or count the index up, in every delta of one call.
-            announced = foreign_index and bool(delta.id) and delta.empty
-            return announced or (second and (foreign_id or foreign_index))
+            return second and (foreign_id or foreign_index)
         if resumes and (same_name or same_id):
             return False
         if same_id:

@@ -320,10 +320,12 @@ async def test_silence_in_the_middle_ends_and_keeps_the_words() -> None:
     async with (
         LoopbackEndpoint([Step(text="The first", hang=True)]) as endpoint,
         provider(endpoint, limits=Limits(first_token=10.0, idle=0.2)) as made,
+        asyncio.timeout(5),
     ):
         seen, error = await failing(made)
     assert text(seen) == "The first"
     assert type(error) is Unavailable
+    assert "0.2 s" in error.remedy
     assert endpoint.received[0].left
 
 
@@ -368,6 +370,16 @@ async def test_leaving_early_closes_the_connection() -> None:
     ):
         async with made.stream(prompt(), OPTIONS) as events:
             await anext(events)
+        await left(endpoint)
+
+
+async def test_leaving_without_reading_closes_the_connection() -> None:
+    async with (
+        LoopbackEndpoint([Step(text="The first", hang=True)]) as endpoint,
+        provider(endpoint) as made,
+    ):
+        async with made.stream(prompt(), OPTIONS):
+            pass
         await left(endpoint)
 
 

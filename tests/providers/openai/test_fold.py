@@ -108,10 +108,14 @@ def test_ids_depend_on_the_seed_and_place_alone() -> None:
 
 
 def test_text_and_native_calls_never_share_an_id() -> None:
-    text = '<tool_call>{"name":"roll_dice","arguments":{"sides":4}}</tool_call>'
-    events = fold(delta({"content": text}), native("roll_dice", '{"sides":6}'))
+    said = [
+        f'<tool_call>{{"name":"roll_dice","arguments":{{"sides":{n}}}}}</tool_call>' for n in "23"
+    ]
+    functions = [{"name": "roll_dice", "arguments": f'{{"sides":{n}}}'} for n in "456"]
+    entries = [{"index": n, "function": function} for n, function in enumerate(functions)]
+    events = fold(delta({"content": "\n".join(said)}), delta({"tool_calls": entries}))
     ids = [event.id for event in events if isinstance(event, ToolCall)]
-    assert len(ids) == len(set(ids)) == 2
+    assert len(ids) == len(set(ids)) == 5
 
 
 def test_a_native_call_is_announced_once() -> None:

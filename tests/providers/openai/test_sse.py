@@ -21,6 +21,10 @@ CASES: dict[str, tuple[bytes, list[tuple[str, str]]]] = {
         [('{"a":1}', ""), ('{"a":2}', "")],
     ),
     "several lines of words": (b"data: one\ndata: two\n\n", [("one\ntwo", "")]),
+    "several lines of words, network line ends": (
+        b"data: one\r\ndata: two\r\n\r\n",
+        [("one\ntwo", "")],
+    ),
     "JSON over several data lines": (b'data: {"a":\ndata: 1}\n\n', [('{"a":\n1}', "")]),
     "broken JSON ends at the blank line": (
         b'data: {"a":\n\ndata: {}\n\n',
