@@ -24,10 +24,8 @@ _NOTHING = "There is no answer. Asking again may help."
 
 
 def mentions_in_body(message: discord.Message, user: discord.abc.User) -> bool:
-    """Whether the text itself mentions `user`. A reply's ping alone does not, and neither does
-    code that looks like a mention."""
-    pinged = any(mentioned.id == user.id for mentioned in message.mentions)
-    return pinged and any(int(found[1]) == user.id for found in _USER.finditer(message.content))
+    """Whether the text itself mentions `user`: a reply's ping alone does not."""
+    return any(int(found[1]) == user.id for found in _USER.finditer(message.content))
 
 
 def message_in_words(message: discord.Message, me: discord.abc.User) -> str:

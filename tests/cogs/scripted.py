@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from chat.account import PromptSnapshot
-from chat.config import Switch, switches
+from chat.config import Switch, checked, switches
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply, ToolRun
 from chat.service import Overview, ToolListing
@@ -83,6 +83,7 @@ class ScriptedService:
         self.cancelled = 0
         self.snapshots: list[tuple[Place, Member, Sequence[ChannelMessage]]] = []
         self.snapshot_text = "the prompt"
+        self.refusal = ""
         self.listings: list[ToolListing] = []
         self.switches = {switch.name: switch for switch in switches({})}
         self._claimed: set[int] = set()
@@ -118,9 +119,9 @@ class ScriptedService:
         return overview_of(tuple(self.switches.values()))
 
     async def configure(self, guild_id: int | None, name: str, value: str) -> None:
-        if value == "native":
-            raise ValueError("This endpoint refuses the tools field.")
-        self.switches[name] = replace(self.switches[name], value=value)
+        if self.refusal:
+            raise ValueError(self.refusal)
+        self.switches[name] = replace(self.switches[name], value=checked(name, value))
 
     async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
         return self.listings

@@ -48,7 +48,11 @@ async def test_a_reply_streams_by_edits_of_one_message_and_ends_complete(scene: 
     assert answer.pings.users == frozenset()
 
 
-async def test_typing_shows_at_once_and_the_first_words_within_a_second(scene: Scene) -> None:
+async def test_typing_shows_at_once_and_the_first_words_within_a_second(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cogs.delivery._TYPING_EVERY", 0.3)
+
     async def script(stage: Stage) -> None:
         await asyncio.sleep(0.5)
         await stage.stream("one two three four", seconds=0.8, pieces=10)
@@ -62,6 +66,7 @@ async def test_typing_shows_at_once_and_the_first_words_within_a_second(scene: S
     assert answer.versions[0].at - asked_at < 0.5 + 1.0
     assert typing.end == pytest.approx(answer.versions[0].at, abs=0.05)
     await scene.turns_done()
+    assert scene.server.typing(scene.channel) == [typing]
 
 
 async def test_typing_ends_with_a_turn_that_shows_nothing_while_it_runs(
@@ -283,6 +288,8 @@ async def test_a_deleted_question_is_answered_without_a_reference(scene: Scene) 
     await scene.turns_done()
     (answer,) = scene.answers()
     assert (answer.text, answer.reply_to) == ("Here you are.", None)
+    posts = [r for r in scene.server.journal.of("rest", method="POST") if "messages" in r["path"]]
+    assert [record["status"] for record in posts] == [200]
 
 
 async def test_without_read_message_history_it_answers_without_a_reference(scene: Scene) -> None:

@@ -67,7 +67,7 @@ def contents(pieces: list[Piece]) -> list[str]:
 
 
 @given(TEXTS)
-@settings(max_examples=300)
+@settings(max_examples=150, deadline=None)
 def test_nothing_is_lost_and_every_piece_fits_and_is_balanced(text: str) -> None:
     pieces = Splitter(LIMIT).split(text)
     if text.strip():
@@ -82,7 +82,7 @@ def test_nothing_is_lost_and_every_piece_fits_and_is_balanced(text: str) -> None
 
 
 @given(TEXTS, st.lists(st.integers(1, 60), min_size=1, max_size=40))
-@settings(max_examples=300)
+@settings(max_examples=150, deadline=None)
 def test_growing_in_steps_ends_where_splitting_at_once_does(text: str, steps: list[int]) -> None:
     text *= 3
     grown, end = Splitter(LIMIT), 0
