@@ -132,8 +132,7 @@ class Settings(BaseSettings):
     context_window: int | None = Field(
         default=None,
         ge=1024,
-        description="the model's context window in tokens; without it, it is learnt from the "
-        "endpoint",
+        description="the model's context window in tokens; without it, 8,192 is assumed",
         examples=[8192],
     )
     max_reply_tokens: int = Field(
