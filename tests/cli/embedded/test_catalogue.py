@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from cli.embedded import DEFAULT_MODEL, SMALL_MODEL, PinnedModel, named
+from cli.embedded.catalogue import DEFAULT_MODEL, SMALL_MODEL, PinnedModel, named
 
 
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, SMALL_MODEL], ids=lambda model: model.name)

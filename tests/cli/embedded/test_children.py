@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.embedded import InstallError
 from cli.embedded.children import PipFailed, child_environment, run_pip
+from cli.embedded.errors import InstallError
 from cli.embedded.install import install
 
 

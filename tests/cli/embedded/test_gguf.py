@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.embedded import EmbeddedError, gguf
+from cli.embedded import gguf
+from cli.embedded.errors import EmbeddedError
 from tests.cli.embedded.tiny import CONTENT, MODEL
 
 

@@ -13,8 +13,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cli.embedded import EmbeddedEndpoint, EmbeddedError, LocalModel
 from cli.embedded.children import REPOSITORY
+from cli.embedded.errors import EmbeddedError
+from cli.embedded.gguf import LocalModel
+from cli.embedded.process import EmbeddedEndpoint
 from prompt.values import JsonObject
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stand-in uses POSIX signals")
@@ -131,7 +133,8 @@ def test_the_server_ends_with_its_parent(tmp_path: Path, home: Path) -> None:
     program = f"""
 import asyncio
 from pathlib import Path
-from cli.embedded import EmbeddedEndpoint, LocalModel
+from cli.embedded.gguf import LocalModel
+from cli.embedded.process import EmbeddedEndpoint
 
 async def main():
     model = LocalModel(path=Path({str(tmp_path)!r}, "good.gguf"), name="good", plain_template=True)

@@ -5,10 +5,10 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
-from cli.embedded import PinnedModel
+from cli.embedded.catalogue import PinnedModel
 
 CONTENT = b"GGUF" + bytes(range(256)) * 10
-_PART = 1000
+_PART = 1300
 
 MODEL = PinnedModel(
     name="tiny",
