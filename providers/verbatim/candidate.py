@@ -66,12 +66,12 @@ class Candidate:
         self.after_thought = False
         """Set by a reader that found what makes such a line thinking."""
         self._sink = sink
-        self._open: Site | None = None
+        self._open: Site | Malformed | None = None
         self._started = False
 
     @property
     def found(self) -> bool:
-        """Whether a call waits for its end to be settled."""
+        """Whether a call, or a failed one, waits for its end to be settled."""
         return self._open is not None
 
     @property
@@ -136,14 +136,14 @@ class Candidate:
 
         `ending` says how the wrapper around it ends; a call that is incomplete stays so.
         """
-        if self._open is None:
+        found = self._open
+        if found is None:
             return
-        site = self._open
         self._open = None
-        if ending is None or site.ending in ("open", "cut"):
-            ending = site.ending
+        if isinstance(found, Site) and ending and found.ending not in ("open", "cut"):
+            found = replace(found, ending=ending)
         self._leave(end)
-        self._sink.piece(replace(site, span=(site.span[0], end), ending=ending))
+        self._sink.piece(replace(found, span=(found.span[0], end)))
 
     def extend(self, end: int) -> None:
         """The open call reaches to `end`; whether it is settled there is still open."""
@@ -151,13 +151,15 @@ class Candidate:
             self._open = replace(self._open, span=(self._open.span[0], end))
 
     def malformed(self, problem: str, end: int, *, name: str = "", cut: bool = False) -> None:
-        """Up to `end` stands a wrapper without a readable call."""
-        span = (self.start, end)
-        self._leave(end)
-        self._sink.piece(Malformed(name=name, problem=problem, span=span, cut=cut))
+        """Up to `end` stands a wrapper without a readable call; closers may still be added."""
+        self._open = Malformed(name=name, problem=problem, span=(self.start, end), cut=cut)
+        self._started = False
+        self.scan.room = None
 
     def hide(self, end: int, why: str) -> None:
         """What stands up to `end` reaches nobody."""
+        if self._open:
+            self.settle(self._open.span[1], "closed")
         if end > self.start:
             span = (self.start, end)
             self._leave(end)

@@ -15,7 +15,7 @@ from providers.verbatim.scanner import Wait, Words
 from providers.verbatim.sites import Ending
 
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
-_TAG_END = re.compile(r"[>\n<]")
+_TAG_END = re.compile(r"[><]")
 _TAG_LIMIT = 512
 _TAG = re.compile(r"<")
 _ANY = re.compile(r"[<\]]")
@@ -103,8 +103,9 @@ class ElementReader:
                 break
             opening = yield from self._opening(c, marker, end)
             if opening is None:
-                ending = "cut"
-                pos = c.scan.end
+                cut = _cut_in_tag(c, end)
+                ending = "cut" if cut else "closed"
+                pos = c.scan.end if cut else inside
                 break
             key, as_string, begin = opening
             value, pos, ending = yield from self._value(c, spec, key, values, begin)
@@ -226,6 +227,12 @@ def tag_close(c: Candidate, pos: int) -> Wait[int]:
         if c.scan.ended or pos - start > _TAG_LIMIT:
             return -1
         yield
+
+
+def _cut_in_tag(c: Candidate, pos: int) -> bool:
+    """Whether the response ended inside the tag whose attributes begin at `pos`."""
+    text = c.scan.slice(pos, c.scan.end)
+    return c.scan.ended and len(text) <= _TAG_LIMIT and not _TAG_END.search(text)
 
 
 def attributes(text: str) -> dict[str, str]:

@@ -240,6 +240,7 @@ class Engine:
     def _try(self, read: Reader, *, marked: bool) -> Wait[bool]:
         """Let a reader have the text from here on. `marked`: what it finds leaves at once."""
         sink = _Direct(self) if marked else _Collector()
+        start = self.pos
         c = Candidate(
             self.scan,
             self._names,
@@ -256,8 +257,9 @@ class Engine:
         self.scan.room = None
         if c.thought and self._thought is None:
             self._thought = self.pos
-        if end is None:
+        if end is None and c.start == start:
             return False
+        end = c.start if end is None else end
         if c.after_thought and self._thought is not None:
             self._ledger.reclassify(self._thought)
             self._thought = None
@@ -464,11 +466,17 @@ class Engine:
                 self._line_start = True
             else:
                 self._emit(end)
-        elif calls and self._settings.text_calls != "off" and self._before not in _QUOTES:
+        elif self._opens_call(word, calls=calls):
             if not (yield from self._try(lambda c: self._read_marked(c, word, end), marked=True)):
                 self._emit(self.pos + 1)
         else:
             self._emit(self.pos + 1)
+
+    def _opens_call(self, word: str, *, calls: bool) -> bool:
+        """Whether a marker here may open a call: not in quotes, and only if calls are read."""
+        if not calls or self._settings.text_calls == "off" or self._before in _QUOTES:
+            return False
+        return word in self._grammar.wrappers or word in self._grammar.calls
 
     def _read_marked(self, c: Candidate, word: str, end: int) -> Wait[int | None]:
         wrapper = self._grammar.wrappers.get(word)

@@ -62,7 +62,7 @@ class NameIndex:
 
     def begins(self, written: str) -> bool:
         """Whether `written` may still grow into the spelling of an offered name."""
-        folded = _fold(_NAMESPACE.split(written)[-1])
+        folded = _fold(written)
         return any(name.startswith(folded) for name in self._folded)
 
     def closest(self, written: str) -> list[str]:

@@ -19,7 +19,8 @@ _FENCE_INFO = re.compile(r"`*[\w.+-]*[ \t]*")
 _COUNTER = re.compile(r":\d+$")
 _TAG_OR_LINE = re.compile(r"[<\n\[]")
 _LINE_NAME = re.compile(r"[\w.\-/:]*")
-_NAME_LIMIT = 48
+# Longer than any server takes, with a namespace before it.
+_NAME_LIMIT = 80
 _FORGIVEN_QUOTES = (Leniency(), Leniency(guess_quotes=True))
 
 
@@ -111,6 +112,7 @@ def _read_json(c: Candidate, grammar: Grammar, start: int) -> Wait[int | None]:
         # The keys of a call, but no repair makes an object of it: binding will say so.
         c.propose(early, c.scan.slice(start, frame.end), start, frame.end, ending=ending_of(frame))
     if not calls and not early:
+        c.settle(start, "closed")
         c.malformed(
             "the JSON in it has no tool name and arguments",
             frame.end,
@@ -220,13 +222,15 @@ def read_name(c: Candidate, start: int) -> Wait[int | None]:
     while True:
         match = _LINE_NAME.match(c.scan.text, pos - c.scan.base)
         pos = (match.end() if match else pos - c.scan.base) + c.scan.base
-        written = c.scan.slice(start, min(pos, start + _NAME_LIMIT + 1))
-        if not written or (len(written) > _NAME_LIMIT and not c.names.begins(written)):
-            return None
-        if written[0].isupper() and not c.names.begins(written):
-            return None
-        if pos < c.scan.end or c.scan.ended:
-            return pos
+        decided = pos < c.scan.end or c.scan.ended
+        if pos > start:
+            written = c.scan.slice(start, min(pos, start + _NAME_LIMIT + 1))
+            if len(written) > _NAME_LIMIT:
+                return None
+            if written[0].isupper() and not c.names.begins(written):
+                return None
+        if decided:
+            return pos if pos > start else None
         yield
 
 
