@@ -8,7 +8,7 @@ import logging
 import aiohttp
 import discord
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 _WARNING = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
 
@@ -21,7 +21,7 @@ async def tell_apart(question: discord.Message, reason: str) -> None:
     reaction where those are closed."""
     channel = question.channel
     guild_id = question.guild.id if question.guild else None
-    _log.warning("No answer in channel %s of guild %s: %s.", channel.id, guild_id, reason)
+    log.warning("No answer in channel %s of guild %s: %s.", channel.id, guild_id, reason)
     if question.guild is not None:
         line = (
             f"I cannot answer in {question.jump_url}: {reason}. A server admin can change that in "
@@ -30,10 +30,10 @@ async def tell_apart(question: discord.Message, reason: str) -> None:
         try:
             await question.author.send(line)
         except (discord.HTTPException, *NETWORK_ERRORS):
-            _log.info("The member takes no direct messages; a reaction is tried.")
+            log.info("The member takes no direct messages; a reaction is tried.")
         else:
             return
     try:
         await question.add_reaction(_WARNING)
     except (discord.HTTPException, *NETWORK_ERRORS):
-        _log.info("A reaction is refused too; the member is not told.")
+        log.info("A reaction is refused too; the member is not told.")

@@ -22,7 +22,7 @@ from cogs.rendering import SUBTEXT, mentions_in_body
 from cogs.tree import BROKEN
 from data.errors import StoreError
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 _ASKS = (discord.MessageType.default, discord.MessageType.reply)
 _HINT = "Write your question in the same message, and I will answer here."
@@ -52,9 +52,9 @@ class Chat(commands.Cog):
         try:
             fresh = await self._service.claim(message.id)
         except StoreError as error:
-            _log.error("A message in channel %s is not answered: %s", message.channel.id, error)
+            log.error("A message in channel %s is not answered: %s", message.channel.id, error)
             return
-        if not fresh:
+        if not fresh or self._closing:
             return
         channel_id = message.channel.id
         busy = channel_id in self._queues
@@ -124,7 +124,7 @@ class Chat(commands.Cog):
             try:
                 await self._service.respond(request, history, delivery)
             except Exception:
-                _log.exception("A turn in channel %s failed.", channel.id)
+                log.exception("A turn in channel %s failed.", channel.id)
                 await delivery.give_up(BROKEN)
 
 
@@ -132,4 +132,4 @@ async def _remark(message: discord.Message, line: str) -> None:
     try:
         await message.reply(SUBTEXT + line)
     except (discord.HTTPException, *NETWORK_ERRORS) as error:
-        _log.warning("A remark in channel %s was not sent: %s", message.channel.id, error)
+        log.warning("A remark in channel %s was not sent: %s", message.channel.id, error)

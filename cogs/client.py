@@ -24,7 +24,7 @@ from cogs.ports import Meta, Service
 from cogs.tool import Tool
 from cogs.tree import CommandTree, sync_if_changed
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 _GATEWAY_ERRORS = (discord.HTTPException, discord.GatewayNotFound, discord.ConnectionClosed)
 
@@ -96,12 +96,12 @@ class VerbatimBot(commands.Bot):
 
     async def on_ready(self) -> None:
         """Tell the operator who is connected, and how to invite it if nobody did."""
-        _log.info("Connected as %s in %d servers.", self.user, len(self.guilds))
+        log.info("Connected as %s in %d servers.", self.user, len(self.guilds))
         if not self.guilds and self.application_id is not None:
             url = discord.utils.oauth_url(
                 self.application_id, permissions=NEEDED, scopes=("bot", "applications.commands")
             )
-            _log.warning("The bot is on no server yet. Invite it: %s", url)
+            log.warning("The bot is on no server yet. Invite it: %s", url)
 
     async def close(self) -> None:
         """Let replies end, then disconnect. Takes at most ten seconds; may be called twice."""
@@ -144,19 +144,19 @@ async def run_bot(
             try:
                 await _stay(bot, token, stop)
             except discord.PrivilegedIntentsRequired:
-                _log.warning("The message content intent is %s", INTENT_LOST)
+                log.warning("The message content intent is %s", INTENT_LOST)
                 continue
             except discord.LoginFailure:
-                _log.error(_LOGIN_REFUSED)
+                log.error(_LOGIN_REFUSED)
             except discord.ConnectionClosed as error:
                 if error.code == _AUTHENTICATION_FAILED:
-                    _log.error(_LOGIN_REFUSED)
+                    log.error(_LOGIN_REFUSED)
                 else:
-                    _log.error(_REFUSED, f"close code {error.code}")
+                    log.error(_REFUSED, f"close code {error.code}")
             except (discord.HTTPException, discord.GatewayNotFound) as error:
-                _log.error(_REFUSED, error)
+                log.error(_REFUSED, str(error).partition("\n")[0][:200])
             except NETWORK_ERRORS as error:
-                _log.error(_UNREACHABLE, error)
+                log.error(_UNREACHABLE, error)
             else:
                 return 0
             return 1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     # Circular at run time: discord.py itself imports it for type checkers alone.
     from discord.types.interactions import SelectMessageComponentInteractionData
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 _CUSTOM_ID = "workarounds:"
 
@@ -107,7 +107,7 @@ class Config(commands.Cog):
             name, (value,) = custom_id.removeprefix(_CUSTOM_ID), data["values"]
             await self._turn(interaction, name, value)
         except Exception:
-            _log.exception("A switch could not be turned.")
+            log.exception("A switch could not be turned.")
             await answer_privately(interaction, BROKEN)
 
     async def _turn(self, interaction: discord.Interaction, name: str, value: str) -> None:
@@ -116,7 +116,7 @@ class Config(commands.Cog):
         except ValueError as error:
             await answer_privately(interaction, str(error))
             return
-        _log.info("Guild %s: %s is now %s.", interaction.guild_id, name, value)
+        log.info("Guild %s: %s is now %s.", interaction.guild_id, name, value)
         overview = await self._service.overview(interaction.guild_id)
         await interaction.edit_original_response(view=workarounds_panel(overview))
 

@@ -23,7 +23,7 @@ from cogs.permissions import reason_of_refusal
 from cogs.rendering import reply_in_messages
 from cogs.splitting import Splitter
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 CADENCE = 1.25
 """Seconds between two requests for one reply: four edits in Discord's usual window of five."""
@@ -72,7 +72,7 @@ class Delivery:
         self._wake, self._final = asyncio.Event(), asyncio.Event()
         self._due = 0.0
         self._failures = 0
-        self._post_in_doubt = False
+        self._in_doubt = False  # whether the next message may exist already
         self._is_lost = False
 
     async def __aenter__(self) -> "Delivery":
@@ -119,7 +119,7 @@ class Delivery:
             try:
                 await self._question.channel.typing()
             except (discord.HTTPException, *NETWORK_ERRORS) as error:
-                _log.debug("The typing indicator failed: %s", error)
+                log.debug("The typing indicator failed: %s", error)
             await asyncio.sleep(_TYPING_EVERY)
 
     async def _run(self) -> None:
@@ -165,12 +165,13 @@ class Delivery:
     async def _post(self, content: str) -> None:
         """Create the next message. After a lost answer Discord finds the first attempt by the
         nonce and returns that, so its content is put right by one more edit."""
+        in_doubt, self._in_doubt = self._in_doubt, True
         message = await self._create(content, nonce=f"{self._key}-{self._created}")
         self._typing.cancel()
+        self._in_doubt = False
         self._created += 1
         self._sent.append(message)
-        self._shown.append(None if self._post_in_doubt else content)
-        self._post_in_doubt = False
+        self._shown.append(None if in_doubt else content)
 
     async def _create(self, content: str, *, nonce: str) -> discord.Message:
         channel, reference = self._question.channel, self._reference
@@ -194,17 +195,16 @@ class Delivery:
             if not final:
                 self._on_lost()
             if error.code in (_UNKNOWN_CHANNEL, _UNKNOWN_MESSAGE):
-                _log.info("A reply was deleted while it was written; the turn ends.")
+                log.info("A reply was deleted while it was written; the turn ends.")
             else:
                 channel = self._question.channel
                 await tell_apart(self._question, reason_of_refusal(error, channel))
             return False
         self._failures += 1
-        self._post_in_doubt = True
         if final and self._failures >= _ATTEMPTS:
-            _log.error("A reply is incomplete: Discord failed %d times: %s", _ATTEMPTS, error)
+            log.error("A reply is incomplete: Discord failed %d times: %s", _ATTEMPTS, error)
             return False
-        _log.warning("Discord failed while a reply was shown; it is tried again: %s", error)
+        log.warning("Discord failed while a reply was shown; it is tried again: %s", error)
         pause = min(2.0 ** (self._failures - 1), _LONGEST_PAUSE)
         if final:
             await asyncio.sleep(pause)

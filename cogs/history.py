@@ -13,7 +13,7 @@ import discord
 from chat.ports import ChannelMessage, Member
 from cogs.rendering import message_in_words
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
 _SCAN = 200
@@ -55,7 +55,7 @@ class ChannelHistory:
                 if len(found) == limit:
                     break
         except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
-            _log.warning("The history of a channel could not be read: %s", error)
+            log.warning("The history of a channel could not be read: %s", error)
         return found[::-1]
 
     def _counts(self, message: discord.Message) -> bool:

@@ -98,9 +98,8 @@ def _line(tool: ToolListing) -> str:
     if len(description) > _LONGEST_DESCRIPTION:
         description = f"{description[: _LONGEST_DESCRIPTION - 1]}…"
     state = "on" if tool.enabled else "off"
-    reason = f" ({tool.why})" if tool.why else ""
-    kind = "reads" if tool.read_only else "changes something"
-    return f"- `{tool.name}` **{state}**{reason}, {kind}, from {tool.source}: {description}"
+    kind = "only reads" if tool.read_only else "changes something"
+    return f"- `{tool.name}` **{state}** ({tool.why}; {kind}): {description}"
 
 
 async def _may_read(member: discord.Member, channel: _Readable) -> bool:

@@ -15,7 +15,7 @@ from discord import app_commands
 from cogs.aside import NETWORK_ERRORS
 from cogs.ports import Meta
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 MANAGE_GUILD = discord.Permissions(manage_guild=True)
 
@@ -42,10 +42,10 @@ async def sync_if_changed(tree: app_commands.CommandTree[discord.Client], meta: 
     try:
         await tree.sync()
     except (discord.DiscordException, *NETWORK_ERRORS) as error:
-        _log.error("The slash commands could not be registered: %s", error)
+        log.error("The slash commands could not be registered: %s", error)
         return
     await meta.put(key, digest)
-    _log.info("The slash commands are registered.")
+    log.info("The slash commands are registered.")
 
 
 class CommandTree(app_commands.CommandTree[discord.Client]):
@@ -64,7 +64,7 @@ class CommandTree(app_commands.CommandTree[discord.Client]):
         else:
             line = BROKEN
             name = interaction.command.qualified_name if interaction.command else "?"
-            _log.error("The command /%s failed.", name, exc_info=error)
+            log.error("The command /%s failed.", name, exc_info=error)
         await answer_privately(interaction, line)
 
 
@@ -76,4 +76,4 @@ async def answer_privately(interaction: discord.Interaction, line: str) -> None:
         else:
             await interaction.response.send_message(line, ephemeral=True)
     except (discord.HTTPException, *NETWORK_ERRORS) as failure:
-        _log.warning("A command's answer was not sent: %s", failure)
+        log.warning("A command's answer was not sent: %s", failure)

@@ -126,9 +126,12 @@ async def test_a_long_list_of_tools_goes_on_in_further_messages(scene: Scene) ->
     messages = [shown(used), *used.followups]
     assert all(message.ephemeral for message in messages)
     text = "\n".join(message.text for message in messages)
-    assert [f"`tool_{n}` **{'off' if n == 3 else 'on'}** (by you)" in text for n in range(40)]
-    assert "`tool_3` **off** (by you)" in text
-    assert "`tool_39` **on** (by you)" in text
+    assert [
+        f"`tool_{n}` **{'off' if n == 3 else 'on'}** (by you; only reads)" in text
+        for n in range(40)
+    ]
+    assert "`tool_3` **off** (by you; only reads)" in text
+    assert "`tool_39` **on** (by you; only reads)" in text
 
 
 @pytest.mark.parametrize(

@@ -321,6 +321,24 @@ async def test_a_permission_lost_in_mid_reply_is_told_by_another_way(
     assert scene.service.cancelled == 1
 
 
+async def test_a_thread_that_is_archived_in_mid_reply_is_told_by_another_way(scene: Scene) -> None:
+    thread = scene.server.build.thread(scene.channel, "topic", owner=scene.alice)
+
+    async def script(stage: Stage) -> None:
+        stage.say("one")
+        await asyncio.sleep(0.7)
+        assert thread.thread is not None
+        thread.thread.archived = True
+        await stage.stream("two three four", seconds=10.0)
+
+    scene.service.script = script
+    scene.server.driver.say(thread, scene.alice, f"{scene.server.bot.mention} go on")
+    direct = scene.server.build.direct_messages(scene.alice)
+    told = await scene.server.wait_for_message(direct, lambda _: True)
+    assert "the thread is archived" in told.text
+    await scene.turns_done(within=3)
+
+
 async def test_closed_direct_messages_leave_a_reaction(scene: Scene) -> None:
     scene.server.faults.plant("/users/@me/channels", Status(status=403, code=50007))
     scene.server.build.overwrite(scene.channel, scene.server.bot, deny=Permission.SEND_MESSAGES)
