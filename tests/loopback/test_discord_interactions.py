@@ -25,6 +25,14 @@ def command(name: str = "ask", **changes: Any) -> Any:
     return {"type": 1, "name": name, "description": "d", **changes}
 
 
+def group(name: str, *inside: Any) -> Any:
+    return {"type": 2, "name": name, "description": "d", "options": inside}
+
+
+def subcommand() -> Any:
+    return {"type": 1, "name": "run", "description": "d"}
+
+
 def choices(count: int, *, name: int = 1, value: int = 1) -> Any:
     return [{"name": "n" * name, "value": "v" * value} for _ in range(count)]
 
@@ -52,6 +60,12 @@ COMMANDS = {
         [command(options=[option("a"), option("b", required=True)])],
         INVALID,
     ),
+    "choices beside autocomplete": (
+        [command(options=[option("a", choices=choices(1), autocomplete=True)])],
+        INVALID,
+    ),
+    "a group of subcommands": ([command(options=[group("a", subcommand())])], PASSES),
+    "a group in a group": ([command(options=[group("a", group("b", subcommand()))])], INVALID),
     "text of 6001": ([command(options=[option("a", max_length=6001)])], INVALID),
     "one name twice": ([command(), command()], INVALID),
     "100 commands": ([command(f"c{i}") for i in range(100)], PASSES),
@@ -275,6 +289,16 @@ async def test_what_members_pick_is_resolved(place: Scene) -> None:
     attachment = next(iter(resolved["attachments"].values()))
     async with place.http.get(attachment["url"]) as response:
         assert await response.read() == b"abc"
+
+
+async def test_a_command_is_run_on_a_message(place: Scene) -> None:
+    await register(place, {"type": 3, "name": "Quote it"})
+    message = place.server.driver.say(place.channel, place.alice, "wise words")
+    used = place.server.driver.use_on(place.alice, message, "Quote it")
+    target = used.data["target_id"]
+    assert used.data["resolved"]["messages"][target]["content"] == "wise words"
+    with pytest.raises(LookupError, match="of kind CHAT"):
+        place.server.driver.slash(place.channel, place.alice, "quote")
 
 
 async def test_components_are_used_by_label_or_custom_id(place: Scene) -> None:

@@ -33,6 +33,7 @@ class Control:
             "delete": self._delete,
             "slash": self._slash,
             "autocomplete": self._autocomplete,
+            "use_on": self._use_on,
             "press": self._press,
             "choose": self._choose,
             "submit": self._submit,
@@ -66,99 +67,111 @@ class Control:
         except (LookupError, ValueError, TypeError, AttributeError) as error:
             return _json({"error": repr(error)}, status=422)
 
-    async def _say(self, d: Payload) -> Payload:
-        replied = self._core.world.messages[d["reply_to"]] if d.get("reply_to") else None
-        message = self._driver.say(*self._place(d), d["text"], reply_to=replied)
+    async def _say(self, given: Payload) -> Payload:
+        replied = self._core.world.messages[given["reply_to"]] if given.get("reply_to") else None
+        message = self._driver.say(*self._place(given), given["text"], reply_to=replied)
         return _message_json(message)
 
-    async def _edit(self, d: Payload) -> Payload:
-        message = self._message(d)
-        self._driver.edit(message, d["text"])
+    async def _edit(self, given: Payload) -> Payload:
+        message = self._message(given)
+        self._driver.edit(message, given["text"])
         return _message_json(message)
 
-    async def _delete(self, d: Payload) -> Payload:
-        message = self._message(d)
+    async def _delete(self, given: Payload) -> Payload:
+        message = self._message(given)
         self._driver.delete(message)
         return _message_json(message)
 
-    async def _slash(self, d: Payload) -> Payload:
+    async def _slash(self, given: Payload) -> Payload:
         return await self._settle(
-            self._driver.slash(*self._place(d), d["path"], d.get("options")), d
+            self._driver.slash(*self._place(given), given["path"], given.get("options")), given
         )
 
-    async def _autocomplete(self, d: Payload) -> Payload:
+    async def _autocomplete(self, given: Payload) -> Payload:
         interaction = self._driver.autocomplete(
-            *self._place(d), d["path"], d["option"], d["typed"], d.get("options")
+            *self._place(given),
+            given["path"],
+            given["option"],
+            given["typed"],
+            given.get("options"),
         )
-        return await self._settle(interaction, d)
+        return await self._settle(interaction, given)
 
-    async def _press(self, d: Payload) -> Payload:
-        interaction = self._driver.press(self._member(d), self._message(d), d["button"])
-        return await self._settle(interaction, d)
+    async def _use_on(self, given: Payload) -> Payload:
+        interaction = self._driver.use_on(
+            self._member(given), self._message(given), given["command"]
+        )
+        return await self._settle(interaction, given)
 
-    async def _choose(self, d: Payload) -> Payload:
+    async def _press(self, given: Payload) -> Payload:
+        interaction = self._driver.press(self._member(given), self._message(given), given["button"])
+        return await self._settle(interaction, given)
+
+    async def _choose(self, given: Payload) -> Payload:
         interaction = self._driver.choose(
-            self._member(d), self._message(d), d["select"], d["values"]
+            self._member(given), self._message(given), given["select"], given["values"]
         )
-        return await self._settle(interaction, d)
+        return await self._settle(interaction, given)
 
-    async def _submit(self, d: Payload) -> Payload:
-        opened_by = self._core.world.interactions[d["interaction"]]
-        interaction = self._driver.submit(self._member(d), opened_by, d["values"])
-        return await self._settle(interaction, d)
+    async def _submit(self, given: Payload) -> Payload:
+        opened_by = self._core.world.interactions[given["interaction"]]
+        interaction = self._driver.submit(self._member(given), opened_by, given["values"])
+        return await self._settle(interaction, given)
 
-    async def _settle(self, interaction: Interaction, d: Payload) -> Payload:
+    async def _settle(self, interaction: Interaction, given: Payload) -> Payload:
         """Wait for the answer unless the description says otherwise."""
-        if d.get("wait", True):
-            await self._driver.answered(interaction, timeout=d.get("timeout", 10.0))
+        if given.get("wait", True):
+            await self._driver.answered(interaction, timeout=given.get("timeout", 10.0))
         return _interaction_json(interaction)
 
-    async def _interaction_state(self, d: Payload) -> Payload:
-        return _interaction_json(self._core.world.interactions[d["interaction"]])
+    async def _interaction_state(self, given: Payload) -> Payload:
+        return _interaction_json(self._core.world.interactions[given["interaction"]])
 
-    async def _messages(self, d: Payload) -> list[Payload]:
-        channel = self._core.world.channel(d["channel"])
+    async def _messages(self, given: Payload) -> list[Payload]:
+        channel = self._core.world.channel(given["channel"])
         return [_message_json(message) for message in channel.messages.values()]
 
-    async def _versions(self, d: Payload) -> list[Payload]:
-        return [dataclasses.asdict(version) for version in self._message(d).versions]
+    async def _versions(self, given: Payload) -> list[Payload]:
+        return [dataclasses.asdict(version) for version in self._message(given).versions]
 
-    async def _journal(self, d: Payload) -> list[Payload]:
-        return [record.to_json() for record in self._core.journal.since(d.get("since", 0))]
+    async def _journal(self, given: Payload) -> list[Payload]:
+        return [record.to_json() for record in self._core.journal.since(given.get("since", 0))]
 
-    async def _wait(self, d: Payload) -> Payload:
-        fields: Payload = d.get("fields") or {}
+    async def _wait(self, given: Payload) -> Payload:
+        fields: Payload = given.get("fields") or {}
         record = await self._core.journal.wait_for(
-            lambda r: r.kind == d["kind"] and all(r.get(k) == v for k, v in fields.items()),
-            timeout=d.get("timeout", 10.0),
-            since=d.get("since", 0),
+            lambda r: r.kind == given["kind"] and all(r.get(k) == v for k, v in fields.items()),
+            timeout=given.get("timeout", 10.0),
+            since=given.get("since", 0),
         )
         return record.to_json()
 
-    async def _user(self, d: Payload) -> Payload:
-        user = self._core.build.user(d["name"], *self._core.world.guilds.values())
+    async def _user(self, given: Payload) -> Payload:
+        user = self._core.build.user(given["name"], *self._core.world.guilds.values())
         return {"id": user.id}
 
-    async def _channel(self, d: Payload) -> Payload:
-        guild = self._core.world.guild(d["guild"])
-        kind = ChannelKind(d.get("kind", ChannelKind.TEXT))
-        return {"id": self._core.build.channel(guild, d["name"], kind).id}
+    async def _channel(self, given: Payload) -> Payload:
+        guild = self._core.world.guild(given["guild"])
+        kind = ChannelKind(given.get("kind", ChannelKind.TEXT))
+        return {"id": self._core.build.channel(guild, given["name"], kind).id}
 
-    async def _direct_messages(self, d: Payload) -> Payload:
-        return {"id": self._core.build.direct_messages(self._member(d)).id}
+    async def _direct_messages(self, given: Payload) -> Payload:
+        return {"id": self._core.build.direct_messages(self._member(given)).id}
 
-    async def _thread(self, d: Payload) -> Payload:
-        channel, user = self._place(d)
-        return {"id": self._core.build.thread(channel, d["name"], owner=user).id}
+    async def _thread(self, given: Payload) -> Payload:
+        channel, user = self._place(given)
+        return {"id": self._core.build.thread(channel, given["name"], owner=user).id}
 
-    async def _overwrite(self, d: Payload) -> Payload:
-        channel = self._core.world.channel(d["channel"])
-        target = self._core.world.user(d.get("user", self._core.world.bot.id))
-        self._core.build.overwrite(channel, target, allow=d.get("allow", 0), deny=d.get("deny", 0))
+    async def _overwrite(self, given: Payload) -> Payload:
+        channel = self._core.world.channel(given["channel"])
+        target = self._core.world.user(given.get("user", self._core.world.bot.id))
+        self._core.build.overwrite(
+            channel, target, allow=given.get("allow", 0), deny=given.get("deny", 0)
+        )
         return {}
 
-    async def _limits(self, d: Payload) -> Payload:
-        for name, value in d.items():
+    async def _limits(self, given: Payload) -> Payload:
+        for name, value in given.items():
             if name == "buckets":
                 buckets = {bucket: Bucket(**fields) for bucket, fields in value.items()}
                 self._core.limits.buckets.update(buckets)
@@ -166,35 +179,35 @@ class Control:
                 setattr(self._core.limits, name, value)
         return {}
 
-    async def _fault(self, d: Payload) -> Payload:
-        self._core.faults.plant_json(d)
+    async def _fault(self, given: Payload) -> Payload:
+        self._core.faults.plant_json(given)
         return {}
 
-    async def _gateway(self, d: Payload) -> Payload:
+    async def _gateway(self, given: Payload) -> Payload:
         gateway = self._core.gateway
-        match d["do"]:
+        match given["do"]:
             case "cut":
                 gateway.cut()
             case "reconnect":
                 gateway.ask_to_reconnect()
             case "invalidate":
-                gateway.invalidate(resumable=d.get("resumable", False))
+                gateway.invalidate(resumable=given.get("resumable", False))
             case "mute":
                 gateway.mute()
             case "close":
-                await gateway.close(CloseCode(d.get("code", CloseCode.UNKNOWN_ERROR)))
+                await gateway.close(CloseCode(given.get("code", CloseCode.UNKNOWN_ERROR)))
             case unknown:
                 raise ValueError(f"there is no such gateway fault: {unknown}")
         return {}
 
-    def _place(self, d: Payload) -> tuple[Channel, User]:
-        return self._core.world.channel(d["channel"]), self._member(d)
+    def _place(self, given: Payload) -> tuple[Channel, User]:
+        return self._core.world.channel(given["channel"]), self._member(given)
 
-    def _member(self, d: Payload) -> User:
-        return self._core.world.user(d["user"])
+    def _member(self, given: Payload) -> User:
+        return self._core.world.user(given["user"])
 
-    def _message(self, d: Payload) -> Message:
-        return self._core.world.messages[d["message"]]
+    def _message(self, given: Payload) -> Message:
+        return self._core.world.messages[given["message"]]
 
 
 def _message_json(message: Message) -> Payload:

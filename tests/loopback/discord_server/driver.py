@@ -4,6 +4,7 @@ Invariant: only what the official client offers: a command that is registered, a
 stands on a message, a modal that was opened.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 
 from tests.loopback.discord_server.command_data import CommandForm, OptionValue, find_command
@@ -22,7 +23,7 @@ from tests.loopback.discord_server.model import (
     Upload,
     User,
 )
-from tests.loopback.discord_server.wire import CommandKind, InteractionKind, Payload
+from tests.loopback.discord_server.wire import CommandKind, InteractionKind, MessageKind, Payload
 
 ANSWER_WAIT = 10.0
 
@@ -62,6 +63,19 @@ class Driver:
         """Announce a message once more, as Discord does after some lost connections."""
         payload = self._core.payloads.gateway_message(message)
         self._core.gateway.dispatch("MESSAGE_CREATE", payload, message.channel)
+
+    def pin(self, user: User, message: Message) -> Message:
+        """Pin a message; returns the system message that says so, which takes no replies."""
+        notice = Message(
+            id=self._core.world.next_id(),
+            channel=message.channel,
+            author=user,
+            created=time.time(),
+            kind=MessageKind.PIN_NOTICE,
+            reply_to=message,
+        )
+        self._core.messages.publish(notice)
+        return notice
 
     def slash(
         self,

@@ -36,6 +36,7 @@ from tests.loopback.discord_server.world import World, snowflake
 
 EDITABLE_FLAGS = int(MessageFlag.COMPONENTS_V2 | MessageFlag.SUPPRESS_EMBEDS)
 JOURNAL_EXCERPT = 200
+"""Characters of a message that its record shows; all of it is in the message's versions."""
 
 
 class Messages:
@@ -109,7 +110,7 @@ class Messages:
             author=self._world.bot,
             created=time.time(),
             kind=kind,
-            flags=(flags & MessageFlag.EPHEMERAL) | MessageFlag.LOADING,
+            flags=int(flags & MessageFlag.EPHEMERAL | MessageFlag.LOADING),
             interaction=interaction,
         )
 
@@ -172,6 +173,7 @@ class Messages:
             kept = [stored for stored in message.attachments if str(stored.id) in named]
         if not (content or embeds or components or kept or files):
             raise ApiError(Problem.EMPTY_MESSAGE)
+        allowed = AllowedMentions.read(body, answers_interaction=by_interaction)
         if not message.loading:
             message.edited = time.time()
         message.flags, message.content = flags, content
@@ -180,7 +182,6 @@ class Messages:
             *kept,
             *self._store(channel, files, objects(body.get("attachments"))),
         ]
-        allowed = AllowedMentions.read(body, answers_interaction=by_interaction)
         resolve_mentions(message, allowed, message.author, self._world, self._journal)
         self._see(message)
         self._journal.note(

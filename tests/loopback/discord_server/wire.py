@@ -93,12 +93,13 @@ class MessageKind(IntEnum):
     """A message's `type`."""
 
     DEFAULT = 0
+    PIN_NOTICE = 6
     REPLY = 19
     COMMAND = 20
     CONTEXT_COMMAND = 23
 
 
-REPLIABLE = frozenset(MessageKind)
+REPLIABLE = frozenset(MessageKind) - {MessageKind.PIN_NOTICE}
 """Kinds that a reply may point at; everything else is a system message."""
 
 
