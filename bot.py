@@ -101,11 +101,23 @@ def _embedded_model(settings: Settings, args: argparse.Namespace) -> LocalModel:
     """The model for the embedded endpoint, after the operator has agreed to it."""
     from rich.console import Console
 
+    from cli.embedded.catalogue import named
     from cli.embedded.offer import offer_model
+    from data.settings import SettingsError
 
+    chosen = None
+    if settings.model and settings.model_path is None:
+        try:
+            chosen = named(settings.model)
+        except ValueError as error:
+            raise SettingsError(
+                f"VERBATIM_MODEL without VERBATIM_BASE_URL chooses the embedded model, but {error}. "
+                "Set the URL of the endpoint that has it, or one of these names."
+            ) from error
     return offer_model(
         settings.home,
         model_path=settings.model_path,
+        model=chosen,
         assume_yes=args.yes,
         console=Console(stderr=True),
         stdin=sys.stdin,
