@@ -13,7 +13,7 @@ def asked(scene: Scene) -> list[str]:
 
 async def settle() -> None:
     """Long enough for a message to reach the bot and for an answer that must not come."""
-    await asyncio.sleep(0.4)
+    await asyncio.sleep(0.3)
 
 
 async def test_a_mention_is_answered_as_a_reply(scene: Scene) -> None:
