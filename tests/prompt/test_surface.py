@@ -1,0 +1,44 @@
+import json
+
+import pytest
+
+from prompt.surface import ToolSurface, canonical_json
+from tests.prompt.builders import NOTE, ROLL, SURFACE
+
+
+def test_the_array_has_the_shape_that_requests_carry() -> None:
+    assert ToolSurface(direct=(NOTE,)).native == (
+        {
+            "type": "function",
+            "function": {
+                "name": "note",
+                "description": 'Keep a "note"\\.',
+                "parameters": {"type": "object", "properties": {"text": {"type": "string"}}},
+            },
+        },
+    )
+
+
+def test_the_block_is_the_array_in_one_canonical_spelling() -> None:
+    assert json.loads(SURFACE.block) == list(SURFACE.native)
+    assert SURFACE.block == canonical_json(list(SURFACE.native))
+    assert "Würfelt — “fairly”." in SURFACE.block  # no escapes that cost tokens
+    assert ": " not in SURFACE.block.replace('Keep a \\"note\\"', "")
+    assert SURFACE.block.index('"sides"') < SURFACE.block.index('"count"')  # keys keep their order
+
+
+def test_deferred_tools_may_run_without_standing_in_the_array() -> None:
+    surface = ToolSurface(direct=(ROLL,), deferred=(NOTE,))
+    assert [entry["function"]["name"] for entry in surface.native] == ["roll_dice"]
+    assert list(surface.callable) == ["roll_dice", "note"]
+    assert surface.callable["note"] is NOTE
+
+
+def test_a_surface_of_deferred_tools_alone_is_not_empty() -> None:
+    assert ToolSurface(deferred=(NOTE,))
+    assert not ToolSurface()
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="share a name"):
+        ToolSurface(direct=(ROLL,), deferred=(ROLL,))
