@@ -29,7 +29,6 @@ _MODES = {
     "native": "tool calls go through the endpoint's `tools` field alone",
     "verbatim": "tools are also written into the prompt, and calls are read from the text",
     "verbatim_only": "tools are written into the prompt alone, and calls are read from the text",
-    "off": "no tools",
 }
 
 INTENT_LOST = (
@@ -163,9 +162,12 @@ def _menu(switch: Switch) -> ui.Select[ui.LayoutView]:
 
 
 def _tool_calling(overview: Overview) -> str:
+    reason = _clipped(overview.verdict.reason, 300).rstrip(".")
+    if overview.mode == "off":
+        return f"off: the model is offered no tools. What is known of the endpoint: {reason}."
     chosen = "chosen by itself" if overview.tool_mode == "auto" else "set by an admin"
-    reason = _clipped(overview.verdict.reason, 300)
-    return f"{overview.mode} ({chosen}): {_MODES[overview.mode]}. What is known: {reason}."
+    mode = f"{overview.mode} ({chosen}): {_MODES[overview.mode]}"
+    return f"{mode}. What is known of the endpoint: {reason}."
 
 
 def _clipped(text: str, most: int) -> str:
