@@ -50,7 +50,7 @@ def fences_open(content: str) -> bool:
     marker, position = "", 0
     while True:
         if marker:
-            closer = re.compile("`{%d,}" % len(marker)).search(content, position)  # noqa: UP031
+            closer = re.compile(f"`{{{len(marker)},}}").search(content, position)
             if closer is None:
                 return True
             marker, position = "", closer.end()
