@@ -1,0 +1,98 @@
+import json
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from prompt import stages
+from prompt.demonstrations import ACKNOWLEDGEMENT, EXAMPLE_CLOCK, demonstrations
+from prompt.stages import NUDGE
+from prompt.surface import ToolSurface
+from prompt.values import ToolCall, ToolSpec
+from prompt.verbatim import ToolConfig
+from providers.verbatim import VerbatimParser
+from tests.prompt.builders import NOTE, ROLL, snapshot
+from tools.builtin import builtin_registry
+
+MESSAGES = demonstrations("[tail]")
+
+
+def made_up() -> ToolSurface:
+    """The tools of the worked turns, read out of their own definitions."""
+    (found,) = re.findall(r"```json\n(.+)\n```", MESSAGES[0][1])
+    entries: list[dict[str, Any]] = [entry["function"] for entry in json.loads(found)]
+    return ToolSurface(direct=tuple(ToolSpec(**entry) for entry in entries))
+
+
+def turns() -> list[list[tuple[str, str]]]:
+    """The worked turns, each opened by a member's message."""
+    found: list[list[tuple[str, str]]] = []
+    for role, text in MESSAGES[2:]:
+        if role == "user" and not text.startswith("[tool result]"):
+            found.append([])
+        found[-1].append((role, text))
+    return found
+
+
+def calls(text: str, surface: ToolSurface) -> list[ToolCall]:
+    parser = VerbatimParser(surface)
+    events = [*parser.feed(text), *parser.close("stop")]
+    return [event for event in events if isinstance(event, ToolCall)]
+
+
+def test_definitions_stand_first_and_roles_alternate() -> None:
+    assert MESSAGES[1] == ("assistant", ACKNOWLEDGEMENT)
+    assert [role for role, _ in MESSAGES[:2]] == ["user", "assistant"]
+    assert all(first != second for (first, _), (second, _) in pairwise(MESSAGES))
+    assert MESSAGES[-1][0] == "assistant"
+
+
+def test_every_call_in_them_is_read_by_the_parser_as_it_is_taught() -> None:
+    surface = made_up()
+    read = [calls(text, surface) for role, text in MESSAGES if role == "assistant"]
+    assert sum(map(len, read)) == 4
+    assert all(len(found) <= 1 for found in read)
+    assert not any(call.repaired for found in read for call in found)
+    assert {call.name for found in read for call in found} <= set(surface.callable)
+
+
+def test_each_call_is_followed_by_its_result_and_words() -> None:
+    surface = made_up()
+    for turn in turns():
+        texts = [text for _, text in turn]
+        called = [call.name for text in texts for call in calls(text, surface)]
+        results = re.findall(r"^\[tool result\] (\w+):", "\n".join(texts), re.MULTILINE)
+        assert results == called
+        assert not calls(texts[-1], surface)
+
+
+def test_half_of_them_or_more_get_along_without_a_call() -> None:
+    surface = made_up()
+    silent = [turn for turn in turns() if not any(calls(text, surface) for _, text in turn)]
+    assert len(silent) * 2 >= len(turns())
+
+
+def test_each_ends_in_the_lines_that_end_a_live_turn() -> None:
+    for config, tail in (
+        (ToolConfig(), f"{EXAMPLE_CLOCK}\n\n{NUDGE}"),
+        (ToolConfig(nudge=False), EXAMPLE_CLOCK),
+    ):
+        texts = [
+            item.text
+            for item in stages.demonstrations(snapshot(config=config))
+            if item.role == "user"
+        ]
+        opening = [text for text in texts[1:] if not text.startswith("[tool result]")]
+        assert len(opening) == len(turns())
+        assert all(text.endswith(f"\n\n{tail}") for text in opening)
+
+
+@pytest.mark.parametrize("surface", [ToolSurface(direct=(ROLL,)), ToolSurface(direct=(NOTE, ROLL))])
+def test_they_never_change_with_the_live_tools(surface: ToolSurface) -> None:
+    assert stages.demonstrations(snapshot(surface=surface)) == stages.demonstrations(snapshot())
+
+
+def test_no_made_up_tool_has_the_name_of_a_real_one() -> None:
+    real = {tool.spec.name for tool in builtin_registry()}
+    assert not real & set(made_up().callable)
