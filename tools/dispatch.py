@@ -37,7 +37,7 @@ async def run_call(
     """
 
     def result(outcome: Outcome, text: str) -> ToolResult:
-        return ToolResult(call_id=call.id, name=call.name, text=text, outcome=outcome)
+        return ToolResult(call_id=call.id, name=call.name, text=_clipped(text), outcome=outcome)
 
     tool = registry.get(call.name)
     spec = surface.callable.get(call.name)
@@ -50,18 +50,27 @@ async def run_call(
                 "invalid_arguments", call.name, problems=list(wrong), schema=spec.parameters
             ),
         )
+    limit = asyncio.timeout(timeout)
     try:
-        async with asyncio.timeout(timeout):
+        async with limit:
             text = await tool.run(context, call.arguments)
-    except TimeoutError:
-        return result("timeout", error_text("timeout", call.name, seconds=timeout))
     except ToolFailure as failure:
         return result("failed", error_text("failed", call.name, message=str(failure)))
-    except Exception:
+    except (Exception, asyncio.CancelledError) as error:
+        if isinstance(error, TimeoutError) and limit.expired():
+            return result("timeout", error_text("timeout", call.name, seconds=timeout))
+        if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+            raise
         # The traceback is the operator's; the model learns only that it did not work.
         log.exception("tool %s failed", call.name)
         return result("failed", error_text("failed", call.name, message="internal error"))
-    return result("ok", _clipped(text) or "(the tool returned nothing)")
+    return result("ok", text if text.strip() else "(the tool returned nothing)")
+
+
+def _is_cancelled() -> bool:
+    """Whether it is this task that is to end, and not just something that a tool waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _clipped(text: str) -> str:

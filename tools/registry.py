@@ -54,7 +54,9 @@ class Tool:
         try:
             parsed = self._arguments.model_validate(dict(arguments))
         except ValidationError as error:
-            raise ToolFailure(error.errors()[0]["msg"]) from error
+            first = error.errors()[0]
+            where = "/".join(map(str, first["loc"]))
+            raise ToolFailure(f"{where}: {first['msg']}") from error
         values = {name: getattr(parsed, name) for name in self._arguments.model_fields}
         return await self._function(context, **values)
 

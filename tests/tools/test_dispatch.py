@@ -1,0 +1,211 @@
+import asyncio
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from data.store import Store
+from prompt.surface import ToolSurface
+from prompt.values import Outcome, ToolCall
+from tests.tools.conftest import Contexts
+from tools.builtin import builtin_registry
+from tools.dispatch import RESULT_LIMIT, run_call
+from tools.registry import Registry, Tool, ToolContext, ToolFailure, tool
+from tools.surface import build_surface
+
+
+def call(name: str, **arguments: Any) -> ToolCall:
+    return ToolCall(
+        id="abcdefghi",
+        name=name,
+        arguments=arguments,
+        raw_arguments=json.dumps(arguments),
+        origin="text",
+    )
+
+
+class Bench:
+    """Runs calls of some tools, all of them offered unless said otherwise."""
+
+    def __init__(self, context: ToolContext, *tools: Tool) -> None:
+        self.registry = Registry(*tools)
+        self.surface = build_surface(self.registry)
+        self.context = context
+
+    async def run(
+        self, made: ToolCall, *, timeout: float = 5.0, surface: ToolSurface | None = None
+    ) -> tuple[Outcome, str]:
+        offered = self.surface if surface is None else surface
+        result = await run_call(self.registry, offered, self.context, made, timeout=timeout)
+        assert (result.call_id, result.name) == (made.id, made.name)
+        return result.outcome, result.text
+
+
+@tool()
+async def say(context: ToolContext, *, text: str, times: int = 1) -> str:
+    """Say it."""
+    return text * times
+
+
+async def test_what_the_tool_returns_is_the_result(context: Contexts) -> None:
+    assert await Bench(context(), say).run(call("say", text="hi")) == ("ok", "hi")
+
+
+@pytest.mark.parametrize("nothing", ["", " \n"])
+async def test_an_empty_result_says_so(context: Contexts, nothing: str) -> None:
+    outcome, text = await Bench(context(), say).run(call("say", text=nothing))
+    assert (outcome, text) == ("ok", "(the tool returned nothing)")
+
+
+@pytest.mark.parametrize("name", ["nope", "__class__", "keys", "constructor", "run", "spec", ""])
+async def test_what_is_no_tool_never_runs(context: Contexts, name: str) -> None:
+    outcome, text = await Bench(context(), say).run(call(name))
+    assert outcome == "invalid"
+    assert json.loads(text) == {"error": "unknown_tool", "tool": name}
+
+
+async def test_what_is_not_on_the_surface_never_runs(context: Contexts, store: Store) -> None:
+    bench = Bench(context(), *builtin_registry())
+    without = build_surface(bench.registry, disabled={"remember"})
+    outcome, text = await bench.run(call("remember", fact="I like tea."), surface=without)
+    assert outcome == "invalid"
+    assert json.loads(text)["error"] == "unknown_tool"
+    assert not await store.facts.recall(1, 10, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "'text' is a required property"),
+        ({"text": 5}, "text: 5 is not of type 'string'"),
+        ({"text": "hi", "times": "many"}, "times: 'many' is not of type 'integer'"),
+        ({"text": "hi", "self": 1}, "unexpected"),
+    ],
+)
+async def test_invalid_arguments_are_answered_with_the_schema(
+    context: Contexts, arguments: Any, words: str
+) -> None:
+    outcome, text = await Bench(context(), say).run(call("say", **arguments))
+    assert outcome == "invalid"
+    answer = json.loads(text)
+    assert (answer["error"], answer["tool"]) == ("invalid_arguments", "say")
+    assert words in answer["problems"][0]
+    assert answer["schema"] == say.spec.parameters
+
+
+async def test_a_slow_tool_is_stopped(context: Contexts) -> None:
+    stopped = asyncio.Event()
+
+    @tool()
+    async def wait(context: ToolContext) -> str:
+        """Wait."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return "never"
+
+    outcome, text = await Bench(context(), wait).run(call("wait"), timeout=0.01)
+    assert outcome == "timeout"
+    assert json.loads(text) == {"error": "timeout", "tool": "wait", "seconds": 0.01}
+    assert stopped.is_set()
+
+
+async def test_a_timeout_of_the_tools_own_is_a_failure_like_any(
+    context: Contexts, caplog: pytest.LogCaptureFixture
+) -> None:
+    @tool()
+    async def fetch(context: ToolContext) -> str:
+        """Fetch."""
+        raise TimeoutError
+
+    outcome, text = await Bench(context(), fetch).run(call("fetch"))
+    assert (outcome, json.loads(text)["message"]) == ("failed", "internal error")
+    assert "tool fetch failed" in caplog.text
+
+
+async def test_an_exception_is_logged_and_hidden_from_the_model(
+    context: Contexts, caplog: pytest.LogCaptureFixture
+) -> None:
+    @tool()
+    async def leak(context: ToolContext) -> str:
+        """Leak."""
+        raise RuntimeError("password is hunter2")
+
+    outcome, text = await Bench(context(), leak).run(call("leak"))
+    assert outcome == "failed"
+    assert json.loads(text) == {"error": "failed", "tool": "leak", "message": "internal error"}
+    (record,) = caplog.records
+    assert record.levelno == logging.ERROR
+    assert "tool leak failed" in caplog.text
+    assert "RuntimeError" in caplog.text
+
+
+async def test_a_tool_that_says_no_says_why(
+    context: Contexts, caplog: pytest.LogCaptureFixture
+) -> None:
+    @tool()
+    async def refuse(context: ToolContext) -> str:
+        """Refuse."""
+        raise ToolFailure("Not on Sundays. Ask tomorrow.")
+
+    outcome, text = await Bench(context(), refuse).run(call("refuse"))
+    assert outcome == "failed"
+    assert json.loads(text)["message"] == "Not on Sundays. Ask tomorrow."
+    assert not caplog.records
+
+
+async def test_results_are_clipped_and_say_so(context: Contexts) -> None:
+    bench = Bench(context(), say)
+    _, exact = await bench.run(call("say", text="x", times=RESULT_LIMIT))
+    assert exact == "x" * RESULT_LIMIT
+    _, text = await bench.run(call("say", text="x", times=RESULT_LIMIT + 5))
+    assert text == "x" * RESULT_LIMIT + "\n[cut: 5 more characters]"
+
+
+async def test_failures_and_refusals_are_clipped_too(context: Contexts) -> None:
+    @tool()
+    async def parrot(context: ToolContext, *, text: str, kind: str = "") -> str:
+        """Repeat."""
+        raise ToolFailure(f"no {text}")
+
+    bench = Bench(context(), parrot)
+    long = "x" * 200_000
+    for made in (call("parrot", text=long), call("parrot", text="a", kind=[long])):
+        _, text = await bench.run(made)
+        assert len(text) <= RESULT_LIMIT + 50
+
+
+async def test_cancelling_reaches_the_tool_and_passes_through(context: Contexts) -> None:
+    started, stopped = asyncio.Event(), asyncio.Event()
+
+    @tool()
+    async def wait(context: ToolContext) -> str:
+        """Wait."""
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return "never"
+
+    running = asyncio.create_task(Bench(context(), wait).run(call("wait")))
+    await started.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert stopped.is_set()
+
+
+async def test_a_tool_whose_own_work_was_cancelled_has_failed(context: Contexts) -> None:
+    @tool()
+    async def lose(context: ToolContext) -> str:
+        """Lose."""
+        inner = asyncio.create_task(asyncio.Event().wait())
+        inner.cancel()
+        await inner
+        return "never"
+
+    outcome, text = await Bench(context(), lose).run(call("lose"))
+    assert (outcome, json.loads(text)["message"]) == ("failed", "internal error")
