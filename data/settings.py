@@ -5,6 +5,7 @@ and at two files, and yields a frozen, checked Settings or a SettingsError that 
 problem at once. Secrets appear neither in a repr nor in an error.
 """
 
+import logging
 import math
 import tomllib
 from collections.abc import Mapping
@@ -29,10 +30,24 @@ from pydantic_settings import (
 )
 from pydantic_settings.exceptions import SettingsError as _SourceError
 
+from data.errors import StoreError
+from data.keys import KeyLost, KeyRing, WrongOrigin, open_keys
+
+log = logging.getLogger(__name__)
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 DOTENV = REPOSITORY / ".env"
 CONFIG_NAME = "config.toml"
 """Looked for in the home directory."""
+
+SECRETS = ("discord_token", "api_key")
+ENCRYPTED = "_encrypted"
+"""Ends the name under which config.toml holds one of SECRETS encrypted."""
+
+_NOT_IN_CONFIG = {
+    "home": "since it lies there",
+    "master_key": "since a key beside its lock protects nothing",
+}
 
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 
@@ -114,6 +129,11 @@ class Settings(BaseSettings):
     api_key: _Secret | None = Field(
         default=None, description="the key for that endpoint, if it asks for one"
     )
+    master_key: _Secret | None = Field(
+        default=None,
+        description="the key that secrets are encrypted with; without it, one is made and kept in "
+        "master.key in the home directory",
+    )
     home: _Path = Field(
         default=REPOSITORY / "var",
         description="the directory for everything that is kept: database, models, logs",
@@ -179,15 +199,21 @@ def variable(field: str) -> str:
     return "DISCORD_TOKEN" if field == "discord_token" else f"VERBATIM_{field.upper()}"
 
 
-def load_settings(environ: Mapping[str, str], *, dotenv: Path | None = DOTENV) -> Settings:
+def load_settings(
+    environ: Mapping[str, str],
+    *,
+    dotenv: Path | None = DOTENV,
+    tolerate_lost_keys: bool = False,
+) -> Settings:
     """Settings from `environ`, then the file `dotenv`, then config.toml in the home directory.
 
     What stands earlier in this list wins. Blank values count as unset. Raises SettingsError.
+    With `tolerate_lost_keys` a secret that cannot be decrypted any more counts as unset too,
+    after a warning: for whoever is about to ask for it again.
     """
-    layers = [("the environment", _from_variables(environ))]
-    if dotenv is not None:
-        layers.append((str(dotenv), _from_variables(_read_dotenv(dotenv))))
-    config = _home(layers) / CONFIG_NAME
+    layers = _variable_layers(environ, dotenv)
+    home = _home(layers)
+    config = home / CONFIG_NAME
     layers.append((str(config), _read_config(config)))
 
     values: dict[str, Any] = {}
@@ -197,12 +223,30 @@ def load_settings(environ: Mapping[str, str], *, dotenv: Path | None = DOTENV) -
             if field not in values:
                 values[field] = value
                 origins[field] = origin
+    _decrypt(values, origins, home, tolerate_lost_keys=tolerate_lost_keys)
     try:
         return Settings(**values)
     except ValidationError as error:
         message = _explain(error, origins)
     # Raised out here so that no traceback shows the validation error and its input.
     raise SettingsError(message)
+
+
+def set_by_variables(
+    environ: Mapping[str, str], *, dotenv: Path | None = DOTENV
+) -> Mapping[str, str]:
+    """The fields that config.toml cannot change, each with the place that sets it instead."""
+    layers = _variable_layers(environ, dotenv)
+    return {field: origin for origin, layer in reversed(layers) for field in layer}
+
+
+def _variable_layers(
+    environ: Mapping[str, str], dotenv: Path | None
+) -> list[tuple[str, dict[str, Any]]]:
+    layers: list[tuple[str, dict[str, Any]]] = [("the environment", _from_variables(environ))]
+    if dotenv is not None:
+        layers.append((str(dotenv), _from_variables(_read_dotenv(dotenv))))
+    return layers
 
 
 def _from_variables(variables: Mapping[str, str | None]) -> dict[str, str]:
@@ -221,7 +265,7 @@ def _read_dotenv(path: Path) -> Mapping[str, str | None]:
         ) from None
 
 
-def _home(layers: list[tuple[str, dict[str, str]]]) -> Path:
+def _home(layers: list[tuple[str, dict[str, Any]]]) -> Path:
     """Where config.toml is looked for: the home directory that the layers before it name."""
     for origin, layer in layers:
         if "home" in layer:
@@ -246,9 +290,14 @@ def _read_config(path: Path) -> dict[str, Any]:
             f"{path} cannot be read: {_reason(error)}. Make it a UTF-8 text file that the user "
             "that runs Verbatim can read, or remove it."
         ) from None
-    # The file lies in the home directory, so it cannot say where that is.
-    valid = [field for field in Settings.model_fields if field != "home"]
-    problems = [_unknown_key(key, valid, path) for key in values if key not in valid]
+    valid = [field for field in Settings.model_fields if field not in _NOT_IN_CONFIG]
+    encrypted = [f"{field}{ENCRYPTED}" for field in SECRETS]
+    problems = [_unknown_key(key, valid, path) for key in values if key not in valid + encrypted]
+    problems += [
+        f"{path} holds both {field} and {field}{ENCRYPTED}. Remove one of them."
+        for field in SECRETS
+        if field in values and f"{field}{ENCRYPTED}" in values
+    ]
     if problems:
         raise SettingsError("\n".join(problems))
     return {
@@ -258,9 +307,43 @@ def _read_config(path: Path) -> dict[str, Any]:
     }
 
 
+def _decrypt(
+    values: dict[str, Any], origins: dict[str, str], home: Path, *, tolerate_lost_keys: bool
+) -> None:
+    """Put what is kept encrypted into `values`, where nothing before it sets the secret.
+
+    An endpoint's key stays out where it was entered for another server than the one in use.
+    """
+    keys: KeyRing | None = None
+    for field in SECRETS:
+        stored = values.pop(f"{field}{ENCRYPTED}", None)
+        origin = origins.pop(f"{field}{ENCRYPTED}", "")
+        url = values.get("base_url")
+        if stored is None or field in values or (field == "api_key" and url is None):
+            continue
+        try:
+            keys = keys or open_keys(home, values.get("master_key"))
+            values[field] = (
+                keys.decrypt_for(str(url), str(stored))
+                if field == "api_key"
+                else keys.decrypt(str(stored))
+            )
+            origins[field] = origin
+        except WrongOrigin as error:
+            log.warning("%s", error)
+        except KeyLost as error:
+            if not tolerate_lost_keys:
+                raise SettingsError(str(error)) from None
+            log.warning("%s", error)
+        except StoreError as error:
+            raise SettingsError(str(error)) from None
+        except ValueError:  # a URL without an origin, which is told about in a moment
+            pass
+
+
 def _unknown_key(key: str, valid: list[str], path: Path) -> str:
-    if key == "home":
-        return f"{path} cannot set home, since it lies there. Set VERBATIM_HOME instead."
+    if key in _NOT_IN_CONFIG:
+        return f"{path} cannot set {key}, {_NOT_IN_CONFIG[key]}. Set {variable(key)} instead."
     plain = key.lower().replace("-", "_").removeprefix("verbatim_")
     (nearest,) = get_close_matches(plain, valid, n=1, cutoff=0) or valid[:1]
     return f"{path} has an unknown key, {key!r}. Did you mean {nearest}?"

@@ -8,9 +8,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from cryptography.fernet import Fernet
 from pydantic import ValidationError
 
-from data.settings import REPOSITORY, Settings, SettingsError, load_settings, variable
+from data.keys import open_keys
+from data.settings import (
+    REPOSITORY,
+    Settings,
+    SettingsError,
+    load_settings,
+    set_by_variables,
+    variable,
+)
 
 VARIABLES = {variable(field) for field in Settings.model_fields}
 
@@ -178,6 +187,7 @@ def test_settings_do_not_change(tmp_path: Path):
         ("idle-timeout", "Did you mean idle_timeout?"),
         ("token", "Did you mean discord_token?"),
         ("home", "Set VERBATIM_HOME instead."),
+        ("master_key", "Set VERBATIM_MASTER_KEY instead."),
     ],
 )
 def test_an_unknown_key_in_config_is_refused(tmp_path: Path, key: str, words: str):
@@ -241,3 +251,111 @@ def test_defaults_in_the_documentation_are_the_real_ones():
     }
     for field in ("max_reply_tokens", "first_token_timeout", "idle_timeout", "log_level"):
         assert rows[variable(field)] == str(Settings.model_fields[field].default)
+
+
+def secret(settings: Settings, field: str) -> str | None:
+    value = getattr(settings, field)
+    return None if value is None else value.get_secret_value()
+
+
+@pytest.fixture
+def sealed(tmp_path: Path) -> Path:
+    """A home whose config.toml holds a token, and a key for http://box:8080, both encrypted."""
+    keys = open_keys(tmp_path, None)
+    token = keys.encrypt("hunter-token")
+    key = keys.encrypt_for("http://box:8080/v1", "hunter-key")
+    (tmp_path / "config.toml").write_text(
+        f'base_url = "http://box:8080"\n'
+        f'discord_token_encrypted = "{token}"\napi_key_encrypted = "{key}"\n'
+    )
+    return tmp_path
+
+
+def test_encrypted_secrets_are_decrypted(sealed: Path):
+    settings = load(sealed)
+    assert secret(settings, "discord_token") == "hunter-token"
+    assert secret(settings, "api_key") == "hunter-key"
+    key = (sealed / "master.key").read_text().strip()
+    (sealed / "master.key").unlink()
+    assert secret(load(sealed, VERBATIM_MASTER_KEY=key), "api_key") == "hunter-key"
+
+
+def test_environment_and_dotenv_win_over_encrypted_secrets(sealed: Path, tmp_path: Path):
+    dotenv = tmp_path / "dotenv"
+    dotenv.write_text("VERBATIM_API_KEY=from-dotenv\n")
+    (sealed / "master.key").unlink()  # so that nothing could be decrypted
+    settings = load(sealed, dotenv, DISCORD_TOKEN="from-environment")
+    assert secret(settings, "discord_token") == "from-environment"
+    assert secret(settings, "api_key") == "from-dotenv"
+
+
+@pytest.mark.parametrize("url", ["http://box:8081/v1", "https://box:8080/v1", "http://evil:8080"])
+def test_a_key_for_another_origin_is_not_used_and_one_line_says_so(
+    sealed: Path, caplog: pytest.LogCaptureFixture, url: str
+):
+    settings = load(sealed, VERBATIM_BASE_URL=url)
+    assert settings.api_key is None
+    assert secret(settings, "discord_token") == "hunter-token"
+    (line,) = caplog.messages
+    assert line.startswith("A key was entered for http://box:8080 and is not sent to ")
+    assert "hunter" not in line
+
+
+def test_another_path_at_the_same_origin_keeps_the_key(
+    sealed: Path, caplog: pytest.LogCaptureFixture
+):
+    assert secret(load(sealed, VERBATIM_BASE_URL="http://BOX:8080/api"), "api_key") == "hunter-key"
+    assert not caplog.messages
+
+
+def test_without_an_endpoint_its_key_is_left_alone(sealed: Path, caplog: pytest.LogCaptureFixture):
+    path = sealed / "config.toml"
+    path.write_text(path.read_text().replace("base_url", "#"))
+    assert load(sealed).api_key is None
+    assert not caplog.messages
+
+
+def test_a_bad_url_is_told_about_rather_than_its_key(sealed: Path):
+    (line,) = refusal(sealed, VERBATIM_BASE_URL="http://box:port")
+    assert "is no valid URL" in line
+
+
+def test_a_lost_master_key_is_told_with_the_remedy(sealed: Path, caplog: pytest.LogCaptureFixture):
+    (sealed / "master.key").unlink()
+    (line,) = refusal(sealed)
+    assert f"{sealed / 'master.key'} is missing" in line
+    assert "or enter the secret again" in line
+    environ = {"VERBATIM_HOME": str(sealed)}
+    settings = load_settings(environ, dotenv=None, tolerate_lost_keys=True)
+    assert (settings.discord_token, settings.api_key) == (None, None)
+    assert settings.base_url == "http://box:8080/v1"
+    assert caplog.messages == [line, line]
+
+
+def test_another_master_key_is_told_too(sealed: Path):
+    (line,) = refusal(sealed, VERBATIM_MASTER_KEY=Fernet.generate_key().decode())
+    assert "another key than the one in VERBATIM_MASTER_KEY" in line
+
+
+def test_a_damaged_master_key_is_an_error_even_for_the_tolerant(sealed: Path):
+    (sealed / "master.key").write_text("damaged")
+    with pytest.raises(SettingsError, match="holds no usable key"):
+        load_settings({"VERBATIM_HOME": str(sealed)}, dotenv=None, tolerate_lost_keys=True)
+
+
+def test_a_secret_stands_in_config_once(sealed: Path):
+    with (sealed / "config.toml").open("a") as file:
+        file.write('discord_token = "hunter2"\n')
+    (line,) = refusal(sealed)
+    assert "holds both discord_token and discord_token_encrypted" in line
+    assert "hunter2" not in line
+
+
+def test_what_variables_set_is_known_with_its_place(tmp_path: Path):
+    dotenv = tmp_path / "dotenv"
+    dotenv.write_text("VERBATIM_MODEL=m\nVERBATIM_PERSONA=p\n")
+    environ = {"VERBATIM_MODEL": "other", "DISCORD_TOKEN": " "}
+    assert set_by_variables(environ, dotenv=dotenv) == {
+        "model": "the environment",
+        "persona": str(dotenv),
+    }
