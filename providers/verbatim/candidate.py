@@ -29,11 +29,13 @@ class Setting:
     """Where a candidate stands.
 
     `whole`: nothing was said before it in this response. `thought`: a `Thought:` line was.
+    `calls`: calls are read at all.
     """
 
     line_start: bool = False
     whole: bool = False
     thought: bool = False
+    calls: bool = True
 
 
 class Candidate:
@@ -56,11 +58,6 @@ class Candidate:
         self.limit = limit
         self.last = False
         """Set by a reader whose finding is a call only if nothing but calls follows."""
-        self.mode: tuple[str, ...] | None = None
-        """Set by a reader that found a channel's header: the markers that end the thinking
-        which begins behind it, empty where the answer begins."""
-        self.final = False
-        """Set by a reader that found the header of a channel in which JSON is just an answer."""
         self.thought = False
         """Set by a reader of a line that, given what follows, may turn out to be thinking."""
         self.after_thought = False
@@ -155,6 +152,11 @@ class Candidate:
         self._open = Malformed(name=name, problem=problem, span=(self.start, end), cut=cut)
         self._started = False
         self.scan.room = None
+
+    def channel(self, ends: Sequence[str] = (), *, final: bool = False) -> None:
+        """A channel begins here: thinking up to one of `ends`, or the answer if there are none.
+        `final`: JSON in it is just an answer."""
+        self._sink.channel(ends, final=final)
 
     def hide(self, end: int, why: str) -> None:
         """What stands up to `end` reaches nobody."""

@@ -20,6 +20,7 @@ _TAG_LIMIT = 512
 _TAG = re.compile(r"<")
 _ANY = re.compile(r"[<\]]")
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});")
+_SURPLUS = re.compile(r"[\s}\]]*")
 _CDATA = "<![CDATA["
 _CDATA_END = Words(("]]>",))
 
@@ -144,7 +145,7 @@ class ElementReader:
         ending: Ending = "forgiven"
         if not frame.closed and not frame.stop:
             ending = "cut" if frame.open_string else "open"
-        after = yield from c.scan.skip(frame.end, re.compile(r"[\s}\]]*"))
+        after = yield from c.scan.skip(frame.end, _SURPLUS)
         marker, end = yield from c.scan.word(after, self._function_end)
         stop = end if marker else frame.end
         c.propose(name, text, start, stop, ending="closed" if marker else ending, size=size)

@@ -5,7 +5,7 @@ escaped JSON included. Here a call too many costs a refused copy, a call too few
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prompt.surface import ToolSurface
 from providers.base import CallKey
@@ -93,6 +93,9 @@ class _Sites:
 
     def started(self, name: str) -> None:
         """Only whole calls count."""
+
+    def channel(self, ends: Sequence[str], *, final: bool) -> None:
+        """Foreign text has no channels."""
 
     def piece(self, piece: Piece) -> None:
         if isinstance(piece, Site):

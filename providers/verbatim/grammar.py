@@ -43,7 +43,8 @@ class Dialect:
     `wrappers` surround calls of whatever shape. `calls` begin a call, in a wrapper or alone.
     `after_name` introduce the arguments of a name that was written before them. `prefixes`
     stand before a name, in a wrapper or at a line's start. `lines` begin a call at a line's
-    start. `noise` may stand between the parts of a call and means nothing.
+    start. `channels` are headers that are read even where calls are not, since they tell
+    thinking from the answer. `noise` may stand between the parts of a call and means nothing.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Dialect:
     after_name: Mapping[str, ArgumentReader] = field(default_factory=dict[str, ArgumentReader])
     prefixes: Mapping[str, CallReader] = field(default_factory=dict[str, CallReader])
     lines: Mapping[str, CallReader] = field(default_factory=dict[str, CallReader])
+    channels: Mapping[str, CallReader] = field(default_factory=dict[str, CallReader])
     noise: tuple[str, ...] = ()
 
 
@@ -64,6 +66,8 @@ class Grammar:
         self.closers = frozenset(c for w in self.wrappers.values() for c in w.closers)
         self.calls = {marker: read for d in known for marker, read in d.calls.items()}
         self.after_name = {marker: read for d in known for marker, read in d.after_name.items()}
+        self.channels = {marker: read for d in known for marker, read in d.channels.items()}
+        self.calls.update(self.channels)
         self.prefixes = {marker: read for d in known for marker, read in d.prefixes.items()}
         self.lines = {marker: read for d in known for marker, read in d.lines.items()}
         self.lines.update(self.prefixes)

@@ -25,6 +25,7 @@ from providers.verbatim.names import NameIndex
 from providers.verbatim.settings import ParserSettings
 from providers.verbatim.sites import Malformed, Site
 
+_CUT = ("length", "error")
 _RAW_SHOWN = 2_000
 _LISTED_NAMES = 20
 
@@ -206,7 +207,7 @@ class Ledger:
         call = self._kept_call
         if call is None:
             return
-        if native_calls or self.finish == "length":
+        if native_calls or self.finish in _CUT:
             self._release()
             return
         self._kept_call = None
@@ -233,7 +234,7 @@ class Ledger:
                 f"The arguments of {spec.name} exceed {self._settings.max_argument_chars} "
                 "characters. Send less at once.",
             )
-        if site.ending == "cut" or (self.finish == "length" and site.ending != "closed"):
+        if site.ending == "cut" or (self.finish in _CUT and site.ending != "closed"):
             return self._error(site, raw, "truncated", _truncated(spec))
         complete = site.ending != "open" or self.finish in ("stop", "tool_calls")
         bound = bind_call(spec, site.arguments, complete=complete)

@@ -7,8 +7,9 @@ merged, and the spans of TextDelta, ReasoningDelta, ToolCall, CallError and Drop
 from prompt.events import FinishReason, ParserEvent, ReasoningDelta, TextDelta
 from prompt.surface import ToolSurface
 from providers.verbatim.dialects.registry import GRAMMAR
-from providers.verbatim.engine import Engine, Markers
+from providers.verbatim.engine import Engine
 from providers.verbatim.ledger import Ledger
+from providers.verbatim.markers import Markers
 from providers.verbatim.names import NameIndex
 from providers.verbatim.settings import ParserSettings
 
@@ -36,16 +37,16 @@ class VerbatimParser:
         if self._field is not None:
             self._end_field()
         engine = self._engine
-        idle = engine.idle
-        if idle is not None and not idle.search(text):
-            start = engine.pos
+        out = engine.out
+        if out.idle is not None and not out.idle.search(text):
+            start = out.pos
             span = (start, start + len(text))
-            if not engine.thinking:
+            if not out.thinking:
                 if self._ledger.simple:
-                    engine.skim(text)
+                    out.skim(text)
                     return [self._ledger.plain(TextDelta(text=text, span=span))]
             elif self._ledger.thinks:
-                engine.skim(text)
+                out.skim(text)
                 return [ReasoningDelta(text=text, span=span)]
         engine.feed(text)
         return self._ledger.take()

@@ -15,7 +15,8 @@ from providers.verbatim.sites import Ending
 
 _SEPARATOR = frozenset(",;[]}")
 _SEPARATORS = re.compile(r"[\s,;\]}]*")
-_FENCE_INFO = re.compile(r"`*[\w.+-]*[ \t]*")
+_FENCE_INFO = re.compile(r"[`\w.+-]*")
+_TICKS = re.compile(r"`*")
 _COUNTER = re.compile(r":\d+$")
 _TAG_OR_LINE = re.compile(r"[<\n\[]")
 _LINE_NAME = re.compile(r"[\w.\-/:]*")
@@ -135,7 +136,7 @@ def _read_fenced(c: Candidate, grammar: Grammar, pos: int) -> Wait[int | None]:
             return end
         end = found
         pos = yield from c.scan.skip(end, _SEPARATORS)
-    return (yield from c.scan.skip(pos, _FENCE_INFO)) if c.scan.at(pos) == "`" else end
+    return (yield from c.scan.skip(pos, _TICKS)) if c.scan.at(pos) == "`" else end
 
 
 def read_named(c: Candidate, grammar: Grammar, start: int) -> Wait[int | None]:

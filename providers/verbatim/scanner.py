@@ -167,6 +167,11 @@ class Scanner:
         grown += text
         self.text = grown
 
+    def leave(self, pos: int) -> None:
+        """Everything up to `pos` has been dealt with, and nothing has come behind it."""
+        self.base = self.floor = pos
+        self.text = ""
+
     def slice(self, start: int, end: int) -> str:
         """The text between two positions."""
         base = self.base

@@ -3,6 +3,7 @@
 Invariant: a site says what the model wrote and where; whether it runs is decided elsewhere.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -67,6 +68,10 @@ class Sink(Protocol):
 
     def started(self, name: str) -> None:
         """The name of a call is certain."""
+        ...
+
+    def channel(self, ends: Sequence[str], *, final: bool) -> None:
+        """A channel begins: thinking up to one of `ends`, or the answer if there are none."""
         ...
 
     def piece(self, piece: Piece) -> None:

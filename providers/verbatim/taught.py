@@ -24,9 +24,11 @@ _ARGUMENT_BEGINS = re.compile(
     r"[)\]{\"'“‘\[\d*-]|(?:true|false|null|True|False|None)\s*[,)]|[^\W\d]\w*\s*[=:]"
 )
 _OBJECT_BEGINS = re.compile(r"\{\s*(?:[\"'“‘}]|$)")
-_SIGNATURE = re.compile(
-    r"\s*(?:\*{0,2}[^\W\d]\w*\??\s*(?::\s*[\w\[\]|., ]+?)?(?:=\s*(?:None|null))?\s*(?:,|$))+"
+_PARAMETER = re.compile(
+    r"\*{0,2}(?!(?:true|false|null|True|False|None)\b)[^\W\d]\w*\??"
+    r"(?: ?: ?(?!(?:true|false|null)\b)[^\W\d][\w.\[\]| ]*(?:= ?\w+)?)?"
 )
+_SIGNATURE_LIMIT = 500
 
 
 def read_line(
@@ -99,7 +101,7 @@ def _read_call(
             return None
         frame = yield from c.scan.value(blanks)
         inner = c.scan.slice(blanks + 1, frame.end - 1 if frame.closed else frame.end)
-        if _SIGNATURE.fullmatch(inner):
+        if _is_signature(inner):
             return None
         arguments = parse_parentheses(inner)
         if isinstance(arguments, CallArguments) and objects_only:
@@ -111,8 +113,15 @@ def _read_call(
     stop, ending = yield from _closing_ticks(c, frame, ticks)
     if stop is None:
         return None
-    c.propose(name, arguments, start if not first else c.start, stop, ending=ending)
+    c.propose(name, arguments, start if c.found else c.start, stop, ending=ending)
     return stop
+
+
+def _is_signature(inner: str) -> bool:
+    """Whether parentheses hold parameters with their types rather than values."""
+    if not inner.strip() or len(inner) > _SIGNATURE_LIMIT:
+        return False
+    return all(_PARAMETER.fullmatch(part.strip()) for part in inner.split(","))
 
 
 def _begins(c: Candidate, pos: int, *, object_only: bool) -> Wait[bool]:
@@ -167,7 +176,7 @@ def read_list(c: Candidate, pos: int) -> Wait[int | None]:
             return None
         frame = yield from c.scan.value(end)
         inner = c.scan.slice(end + 1, frame.end - 1 if frame.closed else frame.end)
-        if _SIGNATURE.fullmatch(inner):
+        if _is_signature(inner):
             return None
         start = pos if c.found else c.start
         c.propose(name, parse_parentheses(inner), start, frame.end, ending=ending_of(frame))

@@ -31,15 +31,15 @@ def _read(c: Candidate, grammar: Grammar, start: int, pos: int) -> Wait[int | No
     recipient = _RECIPIENT.search(header)
     channel = _CHANNEL.search(header)
     name = channel.group(1).lower() if channel else ""
-    if recipient and recipient.group(1) not in _NOT_TOOLS:
+    if recipient and recipient.group(1) not in _NOT_TOOLS and c.setting.calls:
+        c.channel()
         return (yield from _call(c, recipient.group(1), start, end))
-    if name == "commentary":
+    if name == "commentary" and c.setting.calls:
         lost = yield from _lost_call(c, end)
         if lost is not None:
             return lost
     c.hide(end, "a channel header")
-    c.mode = _BODY_ENDS if name == "analysis" else ()
-    c.final = name == "final"
+    c.channel(_BODY_ENDS if name == "analysis" else (), final=name == "final")
     return end
 
 
@@ -80,4 +80,4 @@ def _lost_call(c: Candidate, pos: int) -> Wait[int | None]:
     return stop
 
 
-DIALECT = Dialect(name="harmony", calls={"<|channel|>": _read, "<|start|>": _read})
+DIALECT = Dialect(name="harmony", channels={"<|channel|>": _read, "<|start|>": _read})

@@ -5,8 +5,9 @@ that was shown it. What stands inside may have any shape.
 """
 
 from providers.verbatim.candidate import Candidate
+from providers.verbatim.elements import attributes, tag_close
 from providers.verbatim.grammar import Dialect, Grammar, Wrapper
-from providers.verbatim.payloads import ending_of
+from providers.verbatim.payloads import ending_of, read_arguments, read_wrapper
 from providers.verbatim.scanner import Wait
 
 _NAMES = ("tool_call", "tool_calls", "toolcall", "function_call", "function_calls", "tool_use")
@@ -21,11 +22,23 @@ _CLOSERS = (
 )
 
 
-def _inside_the_tag(c: Candidate, grammar: Grammar, start: int, pos: int) -> Wait[int | None]:
-    """`<functioncall {...}>`: the object stands where attributes would."""
-    pos = yield from c.scan.skip(pos)
-    if (yield from c.scan.peek(pos)) != "{":
+def _with_attributes(c: Candidate, grammar: Grammar, start: int, pos: int) -> Wait[int | None]:
+    """`<functioncall {...}>` holds the call where attributes would stand; other tags may name
+    the tool in one, or have any that say nothing."""
+    inside = yield from c.scan.skip(pos)
+    if (yield from c.scan.peek(inside)) == "{":
+        return (yield from _inside_the_tag(c, grammar, start, inside))
+    end = yield from tag_close(c, inside)
+    if end < 0:
         return None
+    name = attributes(c.scan.slice(inside, end)).get("name", "")
+    if not name:
+        return (yield from read_wrapper(c, grammar, _WRAPPER, end + 1))
+    body = yield from c.scan.skip(end + 1)
+    return (yield from read_arguments(c, grammar, name, start, body))
+
+
+def _inside_the_tag(c: Candidate, grammar: Grammar, start: int, pos: int) -> Wait[int | None]:
     frame = yield from c.watch(pos, c.scan.value(pos, grammar.closing))
     end = yield from c.scan.skip(frame.end)
     closed = (yield from c.scan.peek(end)) == ">"
@@ -36,6 +49,8 @@ def _inside_the_tag(c: Candidate, grammar: Grammar, start: int, pos: int) -> Wai
     c.propose_all(calls, start, stop, ending="closed" if closed else ending_of(frame))
     return stop
 
+
+_WRAPPER = Wrapper(opener="<tool_call>", closers=_CLOSERS)
 
 DIALECT = Dialect(
     name="hermes",
@@ -48,5 +63,5 @@ DIALECT = Dialect(
         # Also the tag around tool definitions, so that prose in it is no attempt to call.
         Wrapper(opener="<tools>", closers=_CLOSERS, strict=False),
     ),
-    calls={"<functioncall ": _inside_the_tag, "<tool_call ": _inside_the_tag},
+    calls={f"<{name} ": _with_attributes for name in (*_NAMES, "functioncall")},
 )

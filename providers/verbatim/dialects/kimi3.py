@@ -36,13 +36,13 @@ def _open(c: Candidate, _grammar: Grammar, start: int, pos: int) -> Wait[int]:
     if not word:
         c.hide(pos, "a block marker")
         return pos
-    if word == "call":
+    if word == "call" and c.setting.calls:
         return (yield from _call(c, attributes(rest).get("tool", ""), start, end))
     c.hide(end, "a block header")
     if word in _THINKING:
-        c.mode = (f"<|close|>{word}<|sep|>",)
+        c.channel((f"<|close|>{word}<|sep|>",))
     elif word != "tools":
-        c.mode = ()
+        c.channel()
     return end
 
 
@@ -90,4 +90,4 @@ def _json(text: str) -> Json:
         return text
 
 
-DIALECT = Dialect(name="kimi3", calls={"<|open|>": _open, "<|close|>": _close})
+DIALECT = Dialect(name="kimi3", channels={"<|open|>": _open, "<|close|>": _close})

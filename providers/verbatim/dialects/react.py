@@ -15,6 +15,9 @@ from providers.verbatim.payloads import ending_of, read_payload
 from providers.verbatim.scanner import Wait, Words
 
 _REST = re.compile(r"[^\n]*")
+_FENCE = re.compile(r"[`\s]*")
+_SURPLUS = re.compile(r"[ \t}`]*")
+_JSON = Words(("json",))
 _INPUT = Words(("Action Input:", "Action_Input:"))
 
 
@@ -48,13 +51,15 @@ def _fenced_action(c: Candidate, grammar: Grammar, pos: int) -> Wait[int | None]
 def _input(c: Candidate, name: str, start: int, pos: int) -> Wait[int]:
     begin = yield from c.scan.blanks(pos)
     if (yield from c.scan.peek(begin)) in ("{", "`", "\n"):
-        begin = yield from c.scan.skip(begin, re.compile(r"[`\s]*(?:json)?[`\s]*"))
+        begin = yield from c.scan.skip(begin, _FENCE)
+        _, begin = yield from c.scan.word(begin, _JSON)
+        begin = yield from c.scan.skip(begin, _FENCE)
     arguments: Written
     if (yield from c.scan.peek(begin)) == "{":
         frame = yield from c.scan.value(begin)
         size = frame.end - begin
         arguments = None if size > c.limit else c.scan.slice(begin, frame.end)
-        end = yield from c.scan.skip(frame.end, re.compile(r"[ \t}`]*"))
+        end = yield from c.scan.skip(frame.end, _SURPLUS)
         c.propose(name, arguments, start, end, ending=ending_of(frame), size=size)
         return end
     end = yield from c.scan.skip(begin, _REST)
