@@ -34,9 +34,10 @@ def account(prompt: Prompt, body: JsonObject, *, secrets: Sequence[str]) -> Prom
 
 
 def _redacted(text: str, secrets: Sequence[str]) -> str:
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, REDACTED)
+    """Longer ones first, one may hold another; and as JSON spells them, with its escapes."""
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        for spelling in (secret, canonical_json(secret)[1:-1]):
+            text = text.replace(spelling, REDACTED)
     return text
 
 

@@ -1,7 +1,8 @@
 """Reads everything that a turn's prompt is built from.
 
-Invariant: all I/O of a prompt happens here. History starts at the channel's cut point, which
-moves by whole blocks and only forward, so consecutive prompts begin with the same bytes.
+Invariant: all I/O of a prompt happens here, and gathering only reads. History starts at the
+channel's cut point, which moves by whole blocks and only forward, so consecutive prompts begin
+with the same bytes.
 """
 
 from collections.abc import Sequence
@@ -27,10 +28,14 @@ _SHOWN_PARTICIPANTS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """A snapshot, and for each exchange of its dialogue the id of the message that opens it."""
+    """A snapshot, and for each exchange of its dialogue the id of the message that opens it.
+
+    `cut_point` is where history is to begin from now on; None where that stays as it is.
+    """
 
     snapshot: Snapshot
     opened_by: tuple[int, ...]
+    cut_point: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +63,7 @@ class Gatherer:
         guild = place.guild_id or 0
         wide = await self.store.settings.values(guild, "")
         per_model = await self.store.settings.values(guild, self.provider.model)
-        messages = await self._read(place, history, newest)
+        messages, cut_point = await self._read(place, history, newest)
         if asked is not None:
             messages = [*messages, asked]
         dialogue, opened_by = await self._dialogue(messages, named=place.guild_id is not None)
@@ -75,25 +80,28 @@ class Gatherer:
                 participants=tuple(names)[-_SHOWN_PARTICIPANTS:],
             ),
             opened_by=opened_by,
+            cut_point=cut_point,
         )
 
-    async def trim(self, place: Place, gathered: Gathered, dropped: int) -> None:
-        """Remember that the first `dropped` exchanges are no longer part of the history."""
+    async def settle(self, place: Place, gathered: Gathered, dropped: int) -> None:
+        """Let later turns begin where this one does, the first `dropped` exchanges left out."""
+        cut = gathered.cut_point
         if 0 < dropped < len(gathered.opened_by):
-            await self.store.channels.move_cut_point(
-                place.channel_id, gathered.opened_by[dropped] - 1
-            )
+            cut = gathered.opened_by[dropped] - 1
+        if cut is not None:
+            await self.store.channels.move_cut_point(place.channel_id, cut)
 
-    async def _read(self, place: Place, history: History, newest: int) -> Sequence[ChannelMessage]:
+    async def _read(
+        self, place: Place, history: History, newest: int
+    ) -> tuple[Sequence[ChannelMessage], int | None]:
+        """The messages since the cut point, and where that has to move to, if anywhere."""
         cut = await self.store.channels.cut_point(place.channel_id)
         limit = FIRST_READ if cut is None else READ_LIMIT
         messages = await history.read(before=newest, after=cut, limit=limit)
         if len(messages) == READ_LIMIT:
             messages = messages[READ_LIMIT // 2 :]
             cut = None
-        if cut is None and messages:
-            await self.store.channels.move_cut_point(place.channel_id, messages[0].id - 1)
-        return messages
+        return messages, messages[0].id - 1 if cut is None and messages else None
 
     async def _dialogue(
         self, messages: Sequence[ChannelMessage], *, named: bool

@@ -6,7 +6,7 @@ cancellation passes through, after what there is has been shown and stored.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -17,15 +17,15 @@ from chat.ports import History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply
 from chat.toolwork import ToolWork
 from chat.turn import TurnRun
+from data.database import to_the_end
 from data.errors import StoreError
 from data.store import Store
 from data.turns import StoredTurn
 from prompt.assemble import assemble
-from prompt.prompt import Prompt
 from prompt.snapshot import Budget, PromptTooLarge
-from prompt.values import TextPart, Turn
+from prompt.values import TextPart, ToolResult, Turn
 from prompt.verbatim import Verdict, WireMode, wire_mode
-from providers.base import EndpointError, Provider, RequestOptions, ToolsRefused
+from providers.base import CallKey, EndpointError, Provider, RequestOptions, ToolsRefused
 from providers.verbatim import find_calls
 from tools.registry import Registry, ToolContext
 from tools.surface import build_surface
@@ -39,6 +39,8 @@ PERSONA = (
 
 INCOMPLETE = "The answer above is incomplete."
 STOPPED = "Stopped."
+CUT = "[…]"
+"""Ends what was not said to its end, where history replays it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,13 +117,17 @@ class ChatService:
         return await self._store.claims.claim(message_id)
 
     async def respond(self, request: TurnRequest, history: History, presenter: Presenter) -> None:
-        """Answer `request`; `presenter.finish` has been awaited when this returns or raises."""
+        """Answer `request`; `presenter.finish` has been awaited when this returns or raises.
+
+        Cancelling during the last steps, showing and storing, lets them end first. What the
+        presenter itself raises passes through: the surface knows its own trouble best.
+        """
         reply = Reply()
         run: TurnRun | None = None
         now = self._clock()
         try:
             gathered = await self._gather(request, history, now)
-            run = self._turn_run(request, reply, presenter, now)
+            run = self._turn_run(request, gathered, reply, presenter)
             await self._answer(run, request, gathered)
         except EndpointError as error:
             self._fail(reply, error)
@@ -135,13 +141,13 @@ class ChatService:
             reply.remedy = str(error)
         except asyncio.CancelledError:
             reply.notices.append(STOPPED)
-            await asyncio.shield(self._close(run, request, reply, presenter, now))
+            await to_the_end(self._close(run, request, reply, presenter, now))
             raise
         except Exception:
             log.exception("turn %s failed", request.message.id)
             reply.state = "failed"
             reply.notices.append("Something went wrong inside the bot; its log tells what.")
-        await self._close(run, request, reply, presenter, now)
+        await to_the_end(self._close(run, request, reply, presenter, now))
 
     async def snapshot(
         self, place: Place, member: Member, history: History, newest: int
@@ -210,38 +216,42 @@ class ChatService:
         )
 
     def _turn_run(
-        self, request: TurnRequest, reply: Reply, presenter: Presenter, now: datetime
+        self, request: TurnRequest, gathered: Gathered, reply: Reply, presenter: Presenter
     ) -> TurnRun:
         def changed() -> None:
             presenter.changed(reply)
 
-        surface = build_surface(self._registry)
+        snapshot = gathered.snapshot
         context = ToolContext(
             guild_id=request.place.guild_id or 0,
             member_id=request.member.id,
-            now=now,
+            now=snapshot.now,
             facts=self._store.facts,
         )
-        work = ToolWork(self._registry, surface, context, reply, changed)
-        quoted = find_calls(request.message.text, surface)
-        options = replace(self._options(str(request.message.id)), quoted=quoted)
+        work = ToolWork(self._registry, context, reply, changed)
+        options = replace(
+            self._options(str(request.message.id)),
+            quoted=find_calls(request.message.text, snapshot.surface),
+            copied=frozenset[CallKey]().union(
+                *(find_calls(text, snapshot.surface) for text in _foreign(snapshot.dialogue[:-1]))
+            ),
+        )
         return TurnRun(self._provider, work, reply, changed, options)
 
     async def _answer(self, run: TurnRun, request: TurnRequest, gathered: Gathered) -> None:
-        prompt = await self._assemble(request, gathered)
+        budget = self._generation.budget
+        prompt = assemble(gathered.snapshot, budget)
+        await self._gatherer.settle(request.place, gathered, prompt.report.dropped_exchanges)
         try:
             await run.run(prompt)
         except ToolsRefused as error:
-            if prompt.report.mode != "verbatim":
-                raise
             verdict = await self._learn_refusal(error)
-            gathered = replace(gathered, snapshot=replace(gathered.snapshot, verdict=verdict))
-            await run.run(await self._assemble(request, gathered))
-
-    async def _assemble(self, request: TurnRequest, gathered: Gathered) -> Prompt:
-        prompt = assemble(gathered.snapshot, self._generation.budget)
-        await self._gatherer.trim(request.place, gathered, prompt.report.dropped_exchanges)
-        return prompt
+            snapshot = replace(gathered.snapshot, verdict=verdict)
+            mode = wire_mode(snapshot.config, verdict, snapshot.surface)
+            if run.begun or mode == prompt.report.mode:
+                raise  # it is too late for starting anew, or an admin insists on the field
+            # The cut point stays: history goes on from where the first plan put it.
+            await run.run(assemble(snapshot, budget))
 
     async def _close(
         self,
@@ -255,10 +265,12 @@ class ChatService:
         if reply.state != "failed":
             reply.state = "done"
         shown = await presenter.finish(reply)
+        if run is None:
+            return
         try:
-            if run is not None and run.native_calls_seen:
-                await self._learn_structured_calls()
-            if run is not None and shown and (turns := _replayable(run, reply)):
+            if run.native_calls_seen:
+                await self._learn_structured_calls(field_sent=run.field_sent)
+            if shown and (turns := _replayable(run, reply)):
                 await self._store.turns.save(
                     StoredTurn(
                         id=str(request.message.id),
@@ -286,13 +298,16 @@ class ChatService:
     async def _verdict(self) -> Verdict:
         return await self._store.verdicts.get(self._provider.endpoint, self._provider.model)
 
-    async def _learn_structured_calls(self) -> None:
+    async def _learn_structured_calls(self, *, field_sent: bool) -> None:
+        """Where the field was sent, a refusal of earlier days is over."""
         verdict = await self._verdict()
-        if not verdict.structured_calls:
+        refuses = verdict.refuses_tools_field and not field_sent
+        if not verdict.structured_calls or refuses != verdict.refuses_tools_field:
             await self._put_verdict(
                 replace(
                     verdict,
                     structured_calls=True,
+                    refuses_tools_field=refuses,
                     reason="it has sent a structured tool call in a turn",
                 )
             )
@@ -322,7 +337,17 @@ def _replayable(run: TurnRun, reply: Reply) -> tuple[Turn, ...]:
     """The turn as history shows it; words of a round that broke off are marked as cut."""
     turns = list(run.turns)
     told = "\n\n".join(turn.text for turn in turns if turn.text)
-    rest = reply.text.removeprefix(told).strip() if not told or reply.text.startswith(told) else ""
-    if rest:
-        turns.append(Turn(role="assistant", parts=(TextPart(text=f"{rest} […]"),)))
+    rest = reply.text.removeprefix(told).strip()
+    if rest or (turns and turns[-1].role == "tool"):
+        # Results without words behind them would meet the next message, which strict chat
+        # templates do not admit.
+        turns.append(Turn(role="assistant", parts=(TextPart(text=f"{rest} {CUT}".strip()),)))
     return tuple(turns)
+
+
+def _foreign(dialogue: Sequence[Turn]) -> Iterator[str]:
+    """Text that others than the model wrote: members' messages and what tools returned."""
+    for turn in dialogue:
+        for part in turn.parts:
+            if isinstance(part, ToolResult) or (turn.role == "user" and isinstance(part, TextPart)):
+                yield part.text

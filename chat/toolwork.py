@@ -30,20 +30,23 @@ class ToolWork:
     def __init__(
         self,
         registry: Registry,
-        surface: ToolSurface,
         context: ToolContext,
         reply: Reply,
         changed: Callable[[], None],
     ) -> None:
         self._registry = registry
-        self._surface = surface
         self._context = context
         self._reply = reply
         self._changed = changed
         self._ran: Counter[CallKey] = Counter()
 
-    async def run(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Results in the order of `calls`. Cancelling cancels what runs."""
+    async def run(self, calls: Sequence[ToolCall], surface: ToolSurface) -> list[ToolResult]:
+        """Results in the order of `calls`, whose names stand on `surface` if they may run.
+
+        Cancelling cancels what runs.
+        """
+        if not calls:
+            return []
         runs = [ToolRun(call=call) for call in calls]
         firsts: dict[CallKey, ToolRun] = {}
         for run in runs:
@@ -53,21 +56,22 @@ class ToolWork:
         self._changed()
         together: list[ToolRun] = []
         for run in firsts.values():
-            if self._surface.callable[run.call.name].read_only:
+            spec = surface.callable.get(run.call.name)
+            if spec is not None and spec.read_only:
                 together.append(run)
                 continue
-            await self._run_all(together)
+            await self._run_all(together, surface)
             together = []
-            await self._run_all([run])
-        await self._run_all(together)
+            await self._run_all([run], surface)
+        await self._run_all(together, surface)
         return [self._answer(run.call, firsts[_key(run.call)]) for run in runs]
 
-    async def _run_all(self, runs: Sequence[ToolRun]) -> None:
+    async def _run_all(self, runs: Sequence[ToolRun], surface: ToolSurface) -> None:
         async with asyncio.TaskGroup() as group:
             for run in runs:
-                group.create_task(self._run(run))
+                group.create_task(self._run(run, surface))
 
-    async def _run(self, run: ToolRun) -> None:
+    async def _run(self, run: ToolRun, surface: ToolSurface) -> None:
         key = _key(run.call)
         self._ran[key] += 1
         if self._ran[key] > REPEAT_LIMIT:
@@ -78,7 +82,7 @@ class ToolWork:
             )
         else:
             run.result = await run_call(
-                self._registry, self._surface, self._context, run.call, timeout=CALL_TIMEOUT
+                self._registry, surface, self._context, run.call, timeout=CALL_TIMEOUT
             )
         self._changed()
 

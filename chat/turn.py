@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from chat.reply import Reply
 from chat.toolwork import ToolWork, refused
-from prompt.dialogue import turn_item, turn_text
+from prompt.dialogue import turn_item
 from prompt.events import (
     AFTER_CALLS,
     CallError,
@@ -24,8 +24,8 @@ from prompt.events import (
 )
 from prompt.prompt import Prompt
 from prompt.surface import canonical_json
-from prompt.taught import result_text
-from prompt.values import Part, PromptItem, TextPart, ToolCall, ToolResult, Turn, Zone
+from prompt.taught import result_text, written_call
+from prompt.values import PromptItem, TextPart, ToolCall, ToolResult, Turn
 from providers.base import CallKey, Provider, RequestOptions
 from providers.verbatim import find_calls
 
@@ -35,10 +35,13 @@ MAX_ROUNDS = 8
 """Requests in one turn. A call in the last one does not run."""
 
 MAX_CALL_ERRORS = 2
-"""How often in a turn the model is told that its call failed before the turn ends."""
+"""Rounds of a turn in which the model is told what was wrong with its calls. After that, calls
+that can be read still run; an answer that holds none ends the turn."""
 
 LAST_ROUND = "No more tool calls run in this turn. Answer in words now."
 ANSWER_NUDGE = "Please answer in words."
+NOTHING_SAID = "(no answer)"
+"""Stands for an empty answer: without it the nudge would lengthen the message before."""
 
 NO_ANSWER = "The model gave no answer. Ask again, or put it in other words."
 CUT_BY_LENGTH = "The answer was cut off at the length limit."
@@ -53,14 +56,6 @@ class _Round:
     calls: list[ToolCall] = field(default_factory=list[ToolCall])
     errors: list[CallError] = field(default_factory=list[CallError])
     finish_reason: FinishReason | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignCalls:
-    """Calls that stand in text of this turn which the model did not write itself."""
-
-    copied: frozenset[CallKey] = frozenset()
-    quoted: frozenset[CallKey] = frozenset()
 
 
 class TurnRun:
@@ -79,10 +74,17 @@ class TurnRun:
         self._reply = reply
         self._changed = changed
         self._options = options
-        self._call_errors = 0
+        self._told_errors = 0
         self._nudged = False
         self.turns: list[Turn] = []
         self.native_calls_seen = False
+        self.field_sent = False
+        """Whether the `tools` field went along with the latest request."""
+
+    @property
+    def begun(self) -> bool:
+        """Whether the reply holds words or tool calls already."""
+        return bool(self.turns or self._reply.text)
 
     async def run(self, prompt: Prompt) -> None:
         """Answer `prompt`. Raises EndpointError with what came before it kept in the reply."""
@@ -94,34 +96,34 @@ class TurnRun:
             )
             got = await self._stream(prompt, options)
             text = self._reply.next_round()
+            last = number == MAX_ROUNDS
+            notes = [LAST_ROUND] if number == MAX_ROUNDS - 1 else []
             if not got.calls and not got.errors:
                 self._record(text)
-                if text.strip() or self._nudged:
+                if text.strip() or self._nudged or last:
                     self._end(text, got.finish_reason)
                     return
                 self._nudged = True
-                prompt = prompt.grown(_note(ANSWER_NUDGE))
+                prompt = prompt.grown(*_exchange(NOTHING_SAID, got, (), [ANSWER_NUDGE, *notes]))
                 continue
-            last = number == MAX_ROUNDS
-            results = (
-                [refused(call, "round_limit", message=LAST_ROUND) for call in got.calls]
-                if last
-                else await self._work.run(got.calls)
-            )
-            self._record(text, got.calls, results)
-            self._call_errors += bool(got.errors)
             if last:
-                self._reply.notices.append(TOO_MANY_ROUNDS)
+                unrun = [refused(call, "round_limit", message=LAST_ROUND) for call in got.calls]
+                self._record(text, got.calls, unrun)
+                self._give_up(TOO_MANY_ROUNDS)
                 return
-            if self._call_errors > MAX_CALL_ERRORS and not got.calls:
-                self._reply.notices.append(CALL_FAILED)
-                return
-            prompt = prompt.grown(*_exchange(text, got, results))
-            if number == MAX_ROUNDS - 1:
-                prompt = prompt.grown(_note(LAST_ROUND))
+            results = await self._work.run(got.calls, prompt.surface)
+            self._record(text, got.calls, results)
+            if got.errors and self._told_errors == MAX_CALL_ERRORS:
+                if not got.calls:
+                    self._give_up(CALL_FAILED)
+                    return
+                got.errors.clear()
+            self._told_errors += bool(got.errors)
+            prompt = prompt.grown(*_exchange(text, got, results, notes))
 
     async def _stream(self, prompt: Prompt, options: RequestOptions) -> _Round:
         got = _Round()
+        self.field_sent = prompt.report.mode in {"native", "verbatim"}
         self._reply.state = "thinking"
         self._changed()
         async with self._provider.stream(prompt, options) as events:
@@ -162,11 +164,16 @@ class TurnRun:
         return frozenset[CallKey]().union(*(find_calls(text, prompt.surface) for text in results))
 
     def _end(self, text: str, finish_reason: FinishReason | None) -> None:
-        if not text.strip() and not self._reply.text:
-            self._reply.notices.append(NO_ANSWER)
-            self._reply.state = "failed"
+        if not text.strip():
+            self._give_up(NO_ANSWER)
         elif finish_reason == "length":
             self._reply.notices.append(CUT_BY_LENGTH)
+
+    def _give_up(self, notice: str) -> None:
+        """End without an answer; words of earlier rounds stay."""
+        self._reply.notices.append(notice)
+        if not self._reply.text:
+            self._reply.state = "failed"
 
     def _record(
         self, text: str, calls: Sequence[ToolCall] = (), results: Sequence[ToolResult] = ()
@@ -181,24 +188,26 @@ class TurnRun:
 
 
 def _exchange(
-    text: str, got: _Round, results: Sequence[ToolResult]
+    text: str, got: _Round, results: Sequence[ToolResult], notes: Sequence[str]
 ) -> tuple[PromptItem, PromptItem]:
-    """A round as two items: what the model wrote, and what it is told."""
-    words = [TextPart(text=text.strip())] if text.strip() else []
-    parts: tuple[Part, ...] = (*words, *got.calls)
-    said = Turn(role="assistant", parts=parts)
-    wrong = [_told(error) for error in got.errors]
-    raw = [error.raw.strip() for error in got.errors if error.raw.strip()]
-    told = Turn(role="tool", parts=(*results, *(TextPart(text=line) for line in wrong)))
-    item = turn_item(said, tag="exchange")
-    return (
-        replace(
-            item,
-            text="\n".join(filter(None, [item.text, *raw])),
-            parts=(*parts, *(TextPart(text=line) for line in raw)),
-        ),
-        replace(turn_item(told, tag="exchange"), text=turn_text(told)),
-    )
+    """A round as two items: what the model wrote, and what it is told. Neither is ever empty,
+    for an empty one would let the other lengthen the message before it."""
+    words = [text.strip(), *(_written(error) for error in got.errors)]
+    lines = [*(_told(error) for error in got.errors), *notes]
+    said = Turn(role="assistant", parts=(*_texts(words), *got.calls))
+    told = Turn(role="tool", parts=(*results, *_texts(lines)))
+    return turn_item(said, tag="exchange"), turn_item(told, tag="exchange")
+
+
+def _texts(texts: Sequence[str]) -> list[TextPart]:
+    return [TextPart(text=text) for text in texts if text]
+
+
+def _written(error: CallError) -> str:
+    """The failed call as the model wrote it; of a native one only the arguments are raw."""
+    if error.origin == "native":
+        return written_call(error.name, error.raw)
+    return error.raw.strip() or written_call(error.name, "")
 
 
 def _told(error: CallError) -> str:
@@ -206,7 +215,3 @@ def _told(error: CallError) -> str:
         error.name or "tool call",
         canonical_json({"error": error.code, "tool": error.name, "message": error.message}),
     )
-
-
-def _note(text: str) -> PromptItem:
-    return PromptItem(tag="note", role="user", text=text, zone=Zone.TAIL)

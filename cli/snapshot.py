@@ -4,12 +4,14 @@ Invariant: made by the live builder; nothing is sent to the endpoint.
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Protocol, TextIO
 
 from chat.ports import ChannelMessage, History, Member, Place
+from prompt.snapshot import PromptTooLarge
 
 _MEMBER = Member(id=1, name="User")
 _PLACE_CHANNEL = 2
@@ -61,9 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run_snapshot(snapshots: Snapshots, args: argparse.Namespace, stdout: TextIO) -> int:
-    """Print the snapshot and return the exit status."""
+    """Print the snapshot and return the exit status, 1 if the prompt cannot be made."""
     history = OneMessage(args.message)
     place = Place(guild_id=args.guild, channel_id=_PLACE_CHANNEL)
-    shown = await snapshots.snapshot(place, _MEMBER, history, history.message.id)
+    try:
+        shown = await snapshots.snapshot(place, _MEMBER, history, history.message.id)
+    except PromptTooLarge as error:
+        print(error, file=sys.stderr)
+        return 1
     stdout.write(shown.json + "\n" if args.format == "json" else shown.text)
     return 0

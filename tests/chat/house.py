@@ -1,0 +1,100 @@
+"""The real chat service over a real store, with a scripted model behind it."""
+
+from collections.abc import Sequence
+
+from chat.ports import ChannelMessage, Member, Place, TurnRequest
+from chat.service import ChatService, Generation
+from data.store import Store
+from prompt.prompt import Prompt
+from prompt.values import Turn
+from prompt.verbatim import Verdict
+from providers.base import Provider
+from tests.chat.scripted import (
+    ADA,
+    NOW,
+    PLACE,
+    Channel,
+    Recorder,
+    Request,
+    ScriptedModel,
+    Step,
+)
+from tools.builtin import builtin_registry
+from tools.registry import Registry
+
+
+class House:
+    """One channel and everything behind it."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        registry: Registry | None = None,
+        window: int | None = None,
+        secrets: Sequence[str] = (),
+        place: Place = PLACE,
+        provider: Provider | None = None,
+        reserve: int = 200,
+    ) -> None:
+        self.store = store
+        self.model = ScriptedModel()
+        self.channel = Channel()
+        self.place = place
+        self.provider: Provider = provider or self.model
+        self._registry = registry or builtin_registry()
+        self._generation = Generation(
+            max_reply_tokens=reserve, temperature=0.5, context_window=window
+        )
+        self._secrets = secrets
+        self.service = self.restarted()
+
+    def restarted(self) -> ChatService:
+        """A new service over the same store, as after a restart."""
+        self.service = ChatService(
+            store=self.store,
+            provider=self.provider,
+            registry=self._registry,
+            generation=self._generation,
+            persona="You are Fern.",
+            secrets=self._secrets,
+            clock=lambda: NOW,
+        )
+        return self.service
+
+    @property
+    def requests(self) -> list[Request]:
+        return self.model.requests
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        return [request.prompt for request in self.model.requests]
+
+    def presenter(self, *, limit: int = 2000) -> Recorder:
+        return Recorder(self.channel, limit)
+
+    def request(self, text: str, author: Member = ADA) -> TurnRequest:
+        message = self.channel.add(author, text)
+        return self.about(message)
+
+    def about(self, message: ChannelMessage) -> TurnRequest:
+        return TurnRequest(place=self.place, member=message.author, message=message)
+
+    async def ask(
+        self, text: str, *steps: Step, author: Member = ADA, limit: int = 2000
+    ) -> Recorder:
+        """One whole turn; `steps` are the model's answers, round by round."""
+        self.model.add(*steps)
+        presenter = self.presenter(limit=limit)
+        await self.service.respond(self.request(text, author), self.channel, presenter)
+        assert presenter.finishes == 1
+        return presenter
+
+    async def stored(self, presenter: Recorder) -> tuple[Turn, ...]:
+        """What is kept of the turn that `presenter` showed; empty if nothing is."""
+        found = await self.store.turns.by_messages(presenter.ids)
+        assert len({turn.id for turn in found.values()}) <= 1
+        return next(iter(found.values())).turns if found else ()
+
+    async def verdict(self) -> Verdict:
+        return await self.store.verdicts.get(self.provider.endpoint, self.provider.model)
