@@ -1,12 +1,12 @@
 # Two targets do everything: `make run` starts the bot, `make test` checks the whole tree.
 PYTHON ?= python3
 PY := .venv/bin/python
-export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test check lint types imports unit e2e bench lock clean
+.PHONY: run test check lint types imports unit e2e bench lock clean .venv
 
-run: .venv
-	@$(PY) bot.py $(ARGS)
+# Starting needs less than developing, so this installs less. `make run ARGS="check"` passes arguments.
+run:
+	@$(PYTHON) run.py $(ARGS)
 
 test: check
 
@@ -32,16 +32,15 @@ e2e: .venv
 bench: .venv
 	$(PY) -m benchmarks
 
-# Built aside and moved into place last, so that an interrupted install is started again.
-.venv: requirements.lock
-	@rm -rf .venv
-	$(PYTHON) -m venv .venv
-	$(PY) -m pip install --quiet --require-hashes --requirement requirements.lock || { rm -rf .venv; exit 1; }
-	@touch .venv
+# Phony: run.py knows whether there is anything to do.
+.venv:
+	@$(PYTHON) run.py --dev --install-only
 
-# Needs uv; run after changing a pin in pyproject.toml.
+# Needs uv; run after changing a pin in pyproject.toml. The runtime lock is the part of the first
+# that starting the bot needs, in the same versions.
 lock:
 	uv pip compile --universal --generate-hashes --no-header --quiet --extra dev pyproject.toml -o requirements.lock
+	uv pip compile --universal --generate-hashes --no-header --no-annotate --quiet --constraint requirements.lock pyproject.toml -o requirements-runtime.lock
 	sed -n 's/^embedded = \["\(.*\)"\]$$/\1/p' pyproject.toml | uv pip compile --universal --generate-hashes --no-header --no-annotate --quiet - -o requirements-embedded.lock
 
 clean:
