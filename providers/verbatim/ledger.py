@@ -39,7 +39,10 @@ class Ledger:
         self._id_seed = id_seed
         self._ordinal = 0
         self._events: list[ParserEvent] = []
-        self._shown: list[TextDelta] = []
+        self._shown: list[tuple[int, list[str]]] = []
+        """What was shown since the last thinking, as runs of text without a gap."""
+        self._shown_end = -1
+        self._spoke_before = False
         self._kept_call: ToolCall | None = None
         self._kept_raw = ""
         self._kept: list[ParserEvent] = []
@@ -55,20 +58,16 @@ class Ledger:
         self._events = []
         return events
 
-    @property
-    def simple(self) -> bool:
-        """Whether words that come now are simply shown."""
-        return self.spoke and not self.called and not self.cut and self._kept_call is None
-
-    @property
-    def thinks(self) -> bool:
-        """Whether thinking that comes now is simply passed on."""
-        return not self.cut and self._kept_call is None
-
-    def plain(self, event: TextDelta) -> TextDelta:
-        """Note words that are shown without further ado; only while `simple`."""
-        self._shown.append(event)
-        return event
+    def more(self, text: str, start: int, *, thinking: bool) -> TextDelta | ReasoningDelta | None:
+        """The event for text that just goes on, None where it needs a closer look."""
+        if self.cut or self._kept_call is not None:
+            return None
+        if thinking:
+            return ReasoningDelta(text=text, span=(start, start + len(text)))
+        if self.called or not self.spoke:
+            return None
+        self._note(text, start)
+        return TextDelta(text=text, span=(start, start + len(text)))
 
     def text(self, text: str, start: int) -> None:
         """Words of the answer."""
@@ -92,9 +91,14 @@ class Ledger:
         self._show(text, start)
 
     def _show(self, text: str, start: int) -> None:
-        event = TextDelta(text=text, span=(start, start + len(text)))
-        self._shown.append(event)
-        self._add(event)
+        self._note(text, start)
+        self._add(TextDelta(text=text, span=(start, start + len(text))))
+
+    def _note(self, text: str, start: int) -> None:
+        if start != self._shown_end:
+            self._shown.append((start, []))
+        self._shown[-1][1].append(text)
+        self._shown_end = start + len(text)
 
     def reasoning(self, text: str, span: Span | None) -> None:
         """Thinking. `span` is None for text from a field of its own."""
@@ -113,27 +117,28 @@ class Ledger:
     def _add(self, event: ParserEvent) -> None:
         (self._events if self._kept_call is None else self._kept).append(event)
 
+    def keep_shown(self) -> None:
+        """Thinking has ended properly: what was shown before it stays an answer."""
+        self._shown = []
+        self._shown_end = -1
+        self._spoke_before = self.spoke
+
     def reclassify(self, since: int = 0) -> None:
         """What was shown from `since` on turns out to be thinking."""
-        runs: list[list[TextDelta]] = []
-        kept: list[TextDelta] = []
-        end = -1
-        for event in self._shown:
-            start, after = event.span or (0, 0)
-            if start < since:
-                kept.append(event)
-                continue
-            if start != end:
-                runs.append([])
-            runs[-1].append(event)
-            end = after
+        self.spoke = self._spoke_before
+        kept: list[tuple[int, list[str]]] = []
+        for start, parts in self._shown:
+            text = "".join(parts)
+            cut = max(since - start, 0)
+            if text[:cut].strip():
+                self.spoke = True
+            if cut:
+                kept.append((start, [text[:cut]]))
+            if text[cut:].strip():
+                span = (start + cut, start + len(text))
+                self._add(Reclassified(text=text[cut:], span=span))
         self._shown = kept
-        for run in runs:
-            text = "".join(event.text for event in run)
-            first, last = run[0].span, run[-1].span
-            if first and last and text.strip():
-                self._add(Reclassified(text=text, span=(first[0], last[1])))
-        self.spoke = any(not event.text.isspace() for event in kept)
+        self._shown_end = -1
 
     def started(self, name: str) -> None:
         """A call of an offered tool has begun."""

@@ -4,7 +4,7 @@ Invariant: sans-IO. Any partition of the same text gives the same events once ne
 merged, and the spans of TextDelta, ReasoningDelta, ToolCall, CallError and Dropped tile it.
 """
 
-from prompt.events import FinishReason, ParserEvent, ReasoningDelta, TextDelta
+from prompt.events import FinishReason, ParserEvent
 from prompt.surface import ToolSurface
 from providers.verbatim.dialects.registry import GRAMMAR
 from providers.verbatim.engine import Engine
@@ -36,19 +36,13 @@ class VerbatimParser:
             return []
         if self._field is not None:
             self._end_field()
-        engine = self._engine
-        out = engine.out
+        out = self._engine.out
         if out.idle is not None and not out.idle.search(text):
-            start = out.pos
-            span = (start, start + len(text))
-            if not out.thinking:
-                if self._ledger.simple:
-                    out.skim(text)
-                    return [self._ledger.plain(TextDelta(text=text, span=span))]
-            elif self._ledger.thinks:
+            event = self._ledger.more(text, out.pos, thinking=out.thinking)
+            if event is not None:
                 out.skim(text)
-                return [ReasoningDelta(text=text, span=span)]
-        engine.feed(text)
+                return [event]
+        self._engine.feed(text)
         return self._ledger.take()
 
     def feed_reasoning(self, text: str) -> list[ParserEvent]:

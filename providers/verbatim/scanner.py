@@ -30,7 +30,7 @@ _LOOSE_STOPS = {
 _STOP_BEGINS = re.compile(r"[<`]")
 _VALUE_BEGINS = frozenset("{[(,:=")
 _VALUE_ENDS = frozenset(["", *",}]):"])
-_AFTER_LAST_STRING = frozenset("}]) \n")
+_AFTER_LAST_STRING = frozenset("}]) \n<`")
 _CLOSERS = re.compile(r"[}\])\s]*")
 _DSML = r"[ ]?[|｜][ ]?(?:D(?:S(?:M(?:L(?:[ ]?[|｜]?)?)?)?)?)?"
 _NAMESPACE = re.compile(
@@ -294,12 +294,10 @@ class Scanner:
             pos = found.start() + self.base
             char = found.group()
             if char == '"':
-                if stops is not NO_WORDS and (yield from self.peek(pos + 1)) in _AFTER_LAST_STRING:
-                    beyond = yield from self.skip(pos + 1, _CLOSERS)
-                    stop, _ = yield from self.word(beyond, stops)
-                    if stop:
-                        return Frame(start=start, end=beyond, closed=False, stop=stop)
+                suspect = yield from self._stop_in_string(pos, stops)
                 end = yield from self.string(pos)
+                if suspect and not (yield from self._ends_value(end)):
+                    return Frame(start=start, end=suspect[0], closed=False, stop=suspect[1])
                 if end < 0:
                     return (yield from self._unclosed(start, pos, stops))
                 pos = end
@@ -324,6 +322,25 @@ class Scanner:
                 if stop:
                     return Frame(start=start, end=pos, closed=False, stop=stop)
                 pos += 1
+
+    def _stop_in_string(self, quote: int, stops: Words) -> Wait[tuple[int, str] | None]:
+        """Where a stop stands right behind a quote, after no more than closing brackets.
+
+        Either the quote opens a string that begins so, or an unescaped quote before it has put
+        strings and the rest the wrong way round.
+        """
+        if stops is NO_WORDS or (yield from self.peek(quote + 1)) not in _AFTER_LAST_STRING:
+            return None
+        beyond = yield from self.skip(quote + 1, _CLOSERS)
+        stop, _ = yield from self.word(beyond, stops)
+        return (beyond, stop) if stop else None
+
+    def _ends_value(self, end: int) -> Wait[bool]:
+        """Whether the string that ends at `end`, if at all, is followed as a value is."""
+        if end < 0:
+            return False
+        after = yield from self.skip(end)
+        return (yield from self.peek(after)) in _VALUE_ENDS
 
     def _opens_value(self, start: int, pos: int) -> bool:
         before = pos - 1

@@ -43,6 +43,8 @@ class Writer:
 
     def think(self, ends: Words | None) -> None:
         """What follows is thinking up to one of `ends`, or the answer if there are none."""
+        if self.thinking and ends is None:
+            self._ledger.keep_shown()
         self.thinking = ends is not None or self._field
         self.thinking_ends = ends or Words(())
 
