@@ -227,9 +227,9 @@ def _run(command: list[str]) -> None:
     remedy = (
         "Check this machine's network, and HTTPS_PROXY if it is behind a proxy"
         if _NO_ANSWER.search(said)
-        else f"{LOG} has all that was said"
+        else f"Read {LOG}, put right what it names"
     )
-    raise Trouble(f"The installation failed: {last[:300]} - {remedy}; then start again.")
+    raise Trouble(f"The installation failed. {last[:300]}. {remedy}, then start again.")
 
 
 def _dotted(version: tuple[int, int]) -> str:
