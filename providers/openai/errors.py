@@ -27,6 +27,7 @@ from providers.base import (
     Unavailable,
 )
 from providers.openai.fault import Fault, describe
+from providers.openai.reach import when_refused, when_silent
 
 _CLIP = 300
 
@@ -56,11 +57,12 @@ class UnknownModel(Refused):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where a request went: what remedies name, and the key that must not show."""
+    """Where a request went, and from where: what remedies name, and the key that must not show."""
 
     endpoint: str
     model: str = ""
     with_tools: bool = False
+    contained: bool = False
     key: str = field(default="", repr=False)
 
     def clipped(self, text: str) -> str:
@@ -92,8 +94,7 @@ def from_exception(error: Exception, target: Target) -> EndpointError:
         case APITimeoutError() | httpx2.TimeoutException():
             return Unavailable(
                 "The model server cannot be reached right now.",
-                remedy=f"No connection to {target.endpoint} in time. Check the address and port "
-                "in VERBATIM_BASE_URL, and that no firewall stands between.",
+                remedy=when_silent(target.endpoint),
             )
         case APIConnectionError() | httpx2.TransportError():
             return _from_transport(error, target)
@@ -251,9 +252,7 @@ def _from_transport(error: Exception, target: Target) -> EndpointError:
     elif any(isinstance(cause, socket.gaierror) for cause in causes):
         remedy = f"The host name in {target.endpoint} is not known here. Check VERBATIM_BASE_URL."
     elif any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-        remedy = (
-            f"Nothing listens at {target.endpoint}. Is the server running, and is the port right?"
-        )
+        remedy = when_refused(target.endpoint, contained=target.contained)
     else:
         remedy = f"No connection to {target.endpoint}. Check VERBATIM_BASE_URL and the network."
     return Unavailable(
