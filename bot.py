@@ -15,10 +15,13 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from cli import check, parse, snapshot
 from cli.embedded.errors import EmbeddedError
+from cli.setup import options as setup_options
 from data.errors import StoreError
 from providers.base import EndpointError
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     # Heavy ones: imported where they are used, so that `parse` and `--help` start at once.
     from chat.service import ChatService
     from cli.embedded.gguf import LocalModel
+    from cli.setup.ports import TokenReport
     from data.settings import Settings
     from data.store import Store
     from providers.openai.adapter import OpenAIProvider
@@ -55,7 +59,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     from data.settings import SettingsError, load_settings
 
     try:
-        settings = load_settings(os.environ)
+        settings = load_settings(os.environ, tolerate_lost_keys=args.command == "setup")
+        if args.command == "setup":
+            return _setup(settings, args)
+        if _is_first_day(settings, args):
+            if status := _setup(settings, args):
+                return status
+            settings = load_settings(os.environ)
         if args.command == "check":
             return asyncio.run(_check(settings))
         local = None if settings.base_url else _embedded_model(settings, args)
@@ -86,6 +96,9 @@ def _arguments() -> argparse.ArgumentParser:
         "run", parents=[yes], help="connect to Discord, or chat here without a token (default)"
     )
     commands.add_parser("console", parents=[yes], help="chat here, even with a token set")
+    setup_options.add_arguments(
+        commands.add_parser("setup", help="find an endpoint, check the token, write config.toml")
+    )
     parse.add_parser(commands)
     snapshot.add_arguments(
         commands.add_parser(
@@ -95,6 +108,75 @@ def _arguments() -> argparse.ArgumentParser:
     commands.add_parser("check", help="tell whether settings, database and endpoint are sound")
     parser.set_defaults(command="run", yes=False)
     return parser
+
+
+def _is_first_day(settings: Settings, args: argparse.Namespace) -> bool:
+    """Whether nothing is configured and whoever sits at the terminal wants to change that."""
+    from cli.setup.dialogue import wants_setup
+    from data.settings import CONFIG_NAME
+
+    decided = (settings.base_url, settings.discord_token, settings.model, settings.model_path)
+    return (
+        args.command in {"run", "console"}
+        and not args.yes
+        and not any(decided)
+        and not (settings.home / CONFIG_NAME).exists()
+        and sys.stdin.isatty()
+        and sys.stdout.isatty()
+        and wants_setup(sys.stdin, sys.stdout)
+    )
+
+
+def _setup(settings: Settings, args: argparse.Namespace) -> int:
+    from cli.setup.dialogue import run_setup
+    from cli.setup.ports import Outside
+    from data.settings import set_by_variables
+
+    logging.getLogger().addHandler(logging.NullHandler())  # the dialogue tells it in its own words
+    given = args.command == "setup"
+    try:
+        options = setup_options.options_from(args, os.environ) if given else setup_options.Options()
+    except setup_options.Unanswerable as error:
+        print(error, file=sys.stderr)
+        return USAGE_ERROR
+    return run_setup(
+        settings,
+        options=options,
+        shadowing=set_by_variables(os.environ),
+        outside=Outside(
+            check_token=_check_token,
+            list_models=_list_models,
+            local_model=lambda draft: _embedded_model(draft, args),
+            turns=_scratch_turns,
+        ),
+        stdin=sys.stdin,
+        stdout=sys.stdout,
+    )
+
+
+async def _check_token(token: str) -> TokenReport:
+    from cogs.token_check import check_token
+
+    return await check_token(token)
+
+
+async def _list_models(settings: Settings) -> Sequence[str]:
+    provider = _provider(settings, settings.base_url or "", settings.model)
+    try:
+        return await provider.list_models()
+    finally:
+        await provider.close()
+
+
+@asynccontextmanager
+async def _scratch_turns(
+    settings: Settings, local: LocalModel | None
+) -> AsyncGenerator[ChatService]:
+    """The bot's turns on a store that is thrown away."""
+    with TemporaryDirectory(prefix="verbatim-", ignore_cleanup_errors=True) as folder:
+        scratch = settings.model_copy(update={"home": Path(folder)})
+        async with _wired(scratch, local, logged=False) as wired:
+            yield wired.service
 
 
 def _embedded_model(settings: Settings, args: argparse.Namespace) -> LocalModel:
@@ -111,8 +193,8 @@ def _embedded_model(settings: Settings, args: argparse.Namespace) -> LocalModel:
             chosen = named(settings.model)
         except ValueError as error:
             raise SettingsError(
-                f"VERBATIM_MODEL without VERBATIM_BASE_URL chooses the embedded model, but {error}. "
-                "Set the URL of the endpoint that has it, or one of these names."
+                "VERBATIM_MODEL without VERBATIM_BASE_URL chooses the embedded model, but "
+                f"{error}. Set the URL of the endpoint that has it, or one of these names."
             ) from error
     return offer_model(
         settings.home,
@@ -157,7 +239,9 @@ async def _console(wired: Wired) -> int:
 
 
 @asynccontextmanager
-async def _wired(settings: Settings, local: LocalModel | None) -> AsyncGenerator[Wired]:
+async def _wired(
+    settings: Settings, local: LocalModel | None, *, logged: bool = True
+) -> AsyncGenerator[Wired]:
     """Open everything in order; leaving closes it in reverse."""
     from chat.service import ChatService, Generation
     from data.store import open_store
@@ -165,7 +249,8 @@ async def _wired(settings: Settings, local: LocalModel | None) -> AsyncGenerator
 
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings.home))
-        _log_to(settings)
+        if logged:
+            _log_to(settings)
         base_url, model = settings.base_url, settings.model
         if base_url is None:
             if local is None:
