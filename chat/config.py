@@ -8,22 +8,48 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from chat.scheduler import Parallelism
 from prompt.values import Json
 from prompt.verbatim import ToolConfig, ToolMode
+
+_SPELLINGS = {"yes": "on", "true": "on", "1": "on", "no": "off", "false": "off", "0": "off"}
+_LONGEST_NUMBER = 9
+"""Digits that are read; Python refuses to convert thousands of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchSpec:
-    """A switch: its values, the first of which is the default, and its effect in one line."""
+    """A switch: its values, the first of which is the default, and its effect in one line.
+
+    Where `numbers` is set, any whole number in it is a value too; those among `choices` are then
+    only the ones to offer.
+    """
 
     name: str
     choices: tuple[str, ...]
     help: str
+    numbers: range | None = None
 
     @property
     def default(self) -> str:
         """What holds where nothing was set."""
         return self.choices[0]
+
+    @property
+    def values(self) -> str:
+        """What may be set, in words."""
+        if self.numbers is None:
+            return f"one of: {', '.join(self.choices)}"
+        words = [choice for choice in self.choices if not choice.isdecimal()]
+        return f"{', '.join(words)} or a number from {self.numbers[0]} to {self.numbers[-1]}"
+
+    def read(self, value: str) -> str | None:
+        """`value` in the spelling that is stored, None if it is no value of this switch."""
+        plain = value.strip().lower()
+        if self.numbers is not None and plain.isascii() and plain.isdecimal():
+            number = int(plain[:_LONGEST_NUMBER])
+            return str(number) if number in self.numbers else None
+        return next((word for word in (plain, _SPELLINGS.get(plain)) if word in self.choices), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +81,21 @@ SWITCHES: tuple[SwitchSpec, ...] = (
         choices=("on", "off"),
         help="One line at the prompt's end that reminds of tools, in verbatim mode.",
     ),
+    SwitchSpec(
+        name="max_parallel",
+        choices=("auto", "1", "2", "3", "4", "6", "8", "12", "16"),
+        numbers=range(1, 65),
+        help="Requests to this endpoint at once; more of them wait in line. `auto`: as many as the "
+        "server has slots if it tells (llama.cpp does), else 1 on a private network and 4 "
+        "elsewhere.",
+    ),
+    SwitchSpec(
+        name="slot_hint",
+        choices=("off", "per_channel"),
+        help="`per_channel` asks llama.cpp to answer a channel in the same slot every time, whose "
+        "cache then holds its conversation. Only where the server tells its slots.",
+    ),
 )
-
-_SPELLINGS = {"yes": "on", "true": "on", "1": "on", "no": "off", "false": "off", "0": "off"}
 
 
 def checked(name: str, value: str) -> str:
@@ -66,25 +104,25 @@ def checked(name: str, value: str) -> str:
     if spec is None:
         names = ", ".join(spec.name for spec in SWITCHES)
         raise ValueError(f"There is no switch {name!r}. There are: {names}.")
-    plain = value.strip().lower()
-    if plain not in spec.choices:
-        plain = _SPELLINGS.get(plain, plain)
-    if plain not in spec.choices:
-        raise ValueError(f"{name} is one of: {', '.join(spec.choices)}.")
+    plain = spec.read(value)
+    if plain is None:
+        raise ValueError(f"{name} is {spec.values}.")
     return plain
 
 
 def switches(stored: Mapping[str, Json]) -> tuple[Switch, ...]:
     """Every switch with its value; what is stored but no longer valid counts as default."""
-    return tuple(
-        Switch(
-            name=spec.name,
-            value=str(stored[spec.name]) if stored.get(spec.name) in spec.choices else spec.default,
-            default=spec.default,
-            help=spec.help,
-            choices=spec.choices,
-        )
-        for spec in SWITCHES
+    return tuple(_switch(spec, stored.get(spec.name)) for spec in SWITCHES)
+
+
+def _switch(spec: SwitchSpec, stored: Json) -> Switch:
+    value = (spec.read(stored) if isinstance(stored, str) else None) or spec.default
+    return Switch(
+        name=spec.name,
+        value=value,
+        default=spec.default,
+        help=spec.help,
+        choices=spec.choices if value in spec.choices else (*spec.choices, value),
     )
 
 
@@ -95,4 +133,14 @@ def tool_config(stored: Mapping[str, Json]) -> ToolConfig:
         tool_mode=cast("ToolMode", values["tool_mode"]),
         has_tools=values["has_tools"] == "on",
         nudge=values["nudge"] == "on",
+    )
+
+
+def parallelism(stored: Mapping[str, Json]) -> Parallelism:
+    """The scheduler's part of the switches."""
+    values = {switch.name: switch.value for switch in switches(stored)}
+    most = values["max_parallel"]
+    return Parallelism(
+        most=None if most == "auto" else int(most),
+        slot_hint=values["slot_hint"] == "per_channel",
     )

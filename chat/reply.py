@@ -25,13 +25,15 @@ class Reply:
     """Grows while the turn runs. Written by the turn alone; surfaces read it.
 
     `notices` are lines for the member beside the answer: cut short, endpoint down, a call that
-    failed. `remedy` is for surfaces that only an operator sees.
+    failed. `remedy` is for surfaces that only an operator sees. `waits_for` tells, while that may
+    take long, what the turn waits for; it is shown quietly and goes away, and is no answer.
     """
 
     state: ReplyState = "waiting"
     runs: list[ToolRun] = field(default_factory=list[ToolRun])
     notices: list[str] = field(default_factory=list[str])
     remedy: str = ""
+    waits_for: str = ""
     _closed: list[str] = field(default_factory=list[str])
     _pieces: list[tuple[str, Span | None]] = field(default_factory=list[tuple[str, Span | None]])
 

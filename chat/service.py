@@ -11,17 +11,20 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from chat.account import PromptSnapshot, account
-from chat.config import Switch, checked, switches, tool_config
+from chat.config import Switch, checked, parallelism, switches, tool_config
 from chat.gather import Gathered, Gatherer
+from chat.line import place_in_words
 from chat.ports import History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply
+from chat.scheduler import Lease, Schedulers
 from chat.toolwork import ToolWork
-from chat.turn import TurnRun
+from chat.turn import SLOW_AFTER, TurnRun
 from data.database import to_the_end
 from data.errors import StoreError
 from data.store import Store
 from data.turns import StoredTurn
 from prompt.assemble import assemble
+from prompt.prompt import Prompt
 from prompt.snapshot import Budget, PromptTooLarge
 from prompt.values import TextPart, ToolResult, Turn
 from prompt.verbatim import Verdict, WireMode, wire_mode
@@ -90,7 +93,8 @@ def _now() -> datetime:
 class ChatService:
     """Turns, snapshots and switches for one endpoint and model.
 
-    `secrets` are blotted out of snapshots. `clock` tells the time of a turn, in UTC.
+    `secrets` are blotted out of snapshots. `clock` tells the time of a turn, in UTC. `slow_after`
+    is how many seconds pass without a first token before the member is told so.
     """
 
     def __init__(
@@ -103,6 +107,7 @@ class ChatService:
         persona: str | None = None,
         secrets: Sequence[str] = (),
         clock: Callable[[], datetime] = _now,
+        slow_after: float = SLOW_AFTER,
     ) -> None:
         self._store = store
         self._provider = provider
@@ -110,6 +115,8 @@ class ChatService:
         self._generation = generation
         self._secrets = tuple(secrets)
         self._clock = clock
+        self._slow_after = slow_after
+        self._schedulers = Schedulers()
         self._gatherer = Gatherer(store=store, provider=provider, persona=persona or PERSONA)
 
     async def claim(self, message_id: int) -> bool:
@@ -128,7 +135,7 @@ class ChatService:
         try:
             gathered = await self._gather(request, history, now)
             run = self._turn_run(request, gathered, reply, presenter)
-            await self._answer(run, request, gathered)
+            await self._answer(run, request, gathered, reply, presenter)
         except EndpointError as error:
             self._fail(reply, error)
         except PromptTooLarge as error:
@@ -236,14 +243,34 @@ class ChatService:
                 *(find_calls(text, snapshot.surface) for text in _foreign(snapshot.dialogue[:-1]))
             ),
         )
-        return TurnRun(self._provider, work, reply, changed, options)
+        return TurnRun(self._provider, work, reply, changed, options, slow_after=self._slow_after)
 
-    async def _answer(self, run: TurnRun, request: TurnRequest, gathered: Gathered) -> None:
-        budget = self._generation.budget
-        prompt = assemble(gathered.snapshot, budget)
+    async def _answer(
+        self,
+        run: TurnRun,
+        request: TurnRequest,
+        gathered: Gathered,
+        reply: Reply,
+        presenter: Presenter,
+    ) -> None:
+        """Plan the turn, and run it when the endpoint has a slot for it."""
+
+        def moved(position: int) -> None:
+            reply.waits_for = f"you are {place_in_words(position)} in line" if position else ""
+            presenter.changed(reply)
+
+        prompt = assemble(gathered.snapshot, self._generation.budget)
         await self._gatherer.settle(request.place, gathered, prompt.report.dropped_exchanges)
+        stored = await self._store.settings.values(
+            request.place.guild_id or 0, self._provider.model
+        )
+        scheduler = self._schedulers.of(self._provider)
+        async with scheduler.turn(request.place, parallelism(stored), moved=moved) as lease:
+            await self._run(run, prompt, gathered, lease)
+
+    async def _run(self, run: TurnRun, prompt: Prompt, gathered: Gathered, lease: Lease) -> None:
         try:
-            await run.run(prompt)
+            await run.run(prompt, lease)
         except ToolsRefused as error:
             verdict = await self._learn_refusal(error)
             snapshot = replace(gathered.snapshot, verdict=verdict)
@@ -251,7 +278,7 @@ class ChatService:
             if run.begun or mode == prompt.report.mode:
                 raise  # it is too late for starting anew, or an admin insists on the field
             # The cut point stays: history goes on from where the first plan put it.
-            await run.run(assemble(snapshot, budget))
+            await run.run(assemble(snapshot, self._generation.budget), lease)
 
     async def _close(
         self,

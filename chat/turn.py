@@ -5,11 +5,14 @@ Every call that was read gets one result, and the reply ends with an answer, a m
 answer or a line that says what went wrong.
 """
 
+import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from chat.reply import Reply
+from chat.scheduler import Lease
 from chat.toolwork import ToolWork, refused
 from prompt.dialogue import turn_item
 from prompt.events import (
@@ -20,6 +23,7 @@ from prompt.events import (
     FinishReason,
     ReasoningDelta,
     Reclassified,
+    StreamEvent,
     TextDelta,
 )
 from prompt.prompt import Prompt
@@ -37,6 +41,11 @@ MAX_ROUNDS = 8
 MAX_CALL_ERRORS = 2
 """Rounds of a turn in which the model is told what was wrong with its calls. After that, calls
 that can be read still run; an answer that holds none ends the turn."""
+
+SLOW_AFTER = 5.0
+"""Seconds without a first token after which the member is told that it takes a while."""
+
+READING = "the model is loading or reading"
 
 LAST_ROUND = "No more tool calls run in this turn. Answer in words now."
 ANSWER_NUDGE = "Please answer in words."
@@ -68,12 +77,15 @@ class TurnRun:
         reply: Reply,
         changed: Callable[[], None],
         options: RequestOptions,
+        *,
+        slow_after: float = SLOW_AFTER,
     ) -> None:
         self._provider = provider
         self._work = work
         self._reply = reply
         self._changed = changed
         self._options = options
+        self._slow_after = slow_after
         self._told_errors = 0
         self._nudged = False
         self.turns: list[Turn] = []
@@ -86,15 +98,17 @@ class TurnRun:
         """Whether the reply holds words or tool calls already."""
         return bool(self.turns or self._reply.text)
 
-    async def run(self, prompt: Prompt) -> None:
-        """Answer `prompt`. Raises EndpointError with what came before it kept in the reply."""
+    async def run(self, prompt: Prompt, lease: Lease) -> None:
+        """Answer `prompt`, each request when `lease` lets it go. Raises EndpointError with what
+        came before it kept in the reply."""
         for number in range(1, MAX_ROUNDS + 1):
             options = replace(
                 self._options,
                 round=number,
                 copied=self._options.copied | self._copied(prompt),
             )
-            got = await self._stream(prompt, options)
+            async with lease.request() as slot:
+                got = await self._stream(prompt, replace(options, slot=slot))
             text = self._reply.next_round()
             last = number == MAX_ROUNDS
             notes = [LAST_ROUND] if number == MAX_ROUNDS - 1 else []
@@ -126,32 +140,57 @@ class TurnRun:
         self.field_sent = prompt.report.mode in {"native", "verbatim"}
         self._reply.state = "thinking"
         self._changed()
-        async with self._provider.stream(prompt, options) as events:
-            async for event in events:
-                match event:
-                    case TextDelta(text=text, span=span):
-                        self._reply.write(text, span)
-                        self._reply.state = "writing"
-                        self._changed()
-                    case Reclassified(span=span):
-                        self._reply.take_back(span)
-                        self._changed()
-                    case ReasoningDelta():
-                        pass  # never shown; kept nowhere
-                    case ToolCall():
-                        got.calls.append(event)
-                        self.native_calls_seen |= event.origin == "native"
-                    case CallError():
-                        got.errors.append(event)
-                        log.info("a call failed: %s", event.code)
-                    case Dropped(why=why) if why == AFTER_CALLS:
-                        # Whatever follows a call was written without its result.
-                        break
-                    case Finished(reason=reason):
-                        got.finish_reason = reason
-                    case _:
-                        pass
+        with self._waiting_told() as heard:
+            async with self._provider.stream(prompt, options) as events:
+                async for event in events:
+                    heard()
+                    if isinstance(event, Dropped) and event.why == AFTER_CALLS:
+                        break  # whatever follows a call was written without its result
+                    self._take(event, got)
         return got
+
+    @contextmanager
+    def _waiting_told(self) -> Generator[Callable[[], None]]:
+        """Tell the member when the first token takes long; what is yielded ends that."""
+
+        def tell(words: str) -> None:
+            self._reply.waits_for = words
+            self._changed()
+
+        timer = asyncio.get_running_loop().call_later(self._slow_after, tell, READING)
+
+        def heard() -> None:
+            timer.cancel()
+            if self._reply.waits_for:
+                tell("")
+
+        try:
+            yield heard
+        finally:
+            timer.cancel()
+            self._reply.waits_for = ""
+
+    def _take(self, event: StreamEvent, got: _Round) -> None:
+        match event:
+            case TextDelta(text=text, span=span):
+                self._reply.write(text, span)
+                self._reply.state = "writing"
+                self._changed()
+            case Reclassified(span=span):
+                self._reply.take_back(span)
+                self._changed()
+            case ReasoningDelta():
+                pass  # never shown; kept nowhere
+            case ToolCall():
+                got.calls.append(event)
+                self.native_calls_seen |= event.origin == "native"
+            case CallError():
+                got.errors.append(event)
+                log.info("a call failed: %s", event.code)
+            case Finished(reason=reason):
+                got.finish_reason = reason
+            case _:
+                pass
 
     def _copied(self, prompt: Prompt) -> frozenset[CallKey]:
         """Calls that stand in tool results of this turn: running them would obey a page."""

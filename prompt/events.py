@@ -77,6 +77,11 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """The model writes, but what it wrote so far may still become a call and is held back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """Token counts as the endpoint reports them; None where it does not say."""
 
@@ -95,4 +100,4 @@ class Finished:
 ParserEvent: TypeAlias = (
     TextDelta | ReasoningDelta | Reclassified | CallStarted | ToolCall | CallError | Dropped
 )
-StreamEvent: TypeAlias = ParserEvent | Usage | Finished
+StreamEvent: TypeAlias = ParserEvent | Begun | Usage | Finished

@@ -23,7 +23,8 @@ class RequestOptions:
 
     `turn_id` and `round` make call ids deterministic. `copied` are calls that stand in foreign
     text of this turn, `quoted` those that stand in the asking member's own message: a text call
-    among them that is not read-only does not run.
+    among them that is not read-only does not run. `slot` names one of the server's slots, where
+    it has such, None leaves the choice to it.
     """
 
     turn_id: str
@@ -32,6 +33,7 @@ class RequestOptions:
     temperature: float | None = None
     copied: frozenset[CallKey] = field(default=frozenset())
     quoted: frozenset[CallKey] = field(default=frozenset())
+    slot: int | None = None
 
 
 class Provider(Protocol):
@@ -56,6 +58,11 @@ class Provider(Protocol):
     ) -> AbstractAsyncContextManager[AsyncIterator[StreamEvent]]:
         """Send the request. Entering raises EndpointError if no stream starts; leaving, by any
         way, closes the connection. The last event is Finished."""
+        ...
+
+    async def slots(self) -> int | None:
+        """How many requests the server works on at once, None where it does not tell. Raises
+        EndpointError where no answer came, so that asking later may help."""
         ...
 
     async def close(self) -> None:

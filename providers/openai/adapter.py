@@ -6,6 +6,7 @@ once the server has begun to answer, and a left stream is a closed connection.
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -14,16 +15,22 @@ from typing import cast
 import httpx2
 from openai import APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, OpenAIError
 
-from prompt.events import Finished, StreamEvent
+from prompt.events import Begun, Finished, StreamEvent
 from prompt.prompt import Prompt
 from prompt.values import Json, JsonObject
 from providers.base import EndpointError, RequestOptions
 from providers.openai import errors
-from providers.openai.address import is_loopback, normalised, without_credentials
+from providers.openai.address import (
+    is_loopback,
+    normalised,
+    properties_url,
+    without_credentials,
+)
 from providers.openai.encode import body_bytes, request_body
 from providers.openai.errors import Target
 from providers.openai.fault import Fault, as_object
 from providers.openai.fold import ChunkFold
+from providers.openai.reach import in_container
 from providers.openai.response import ResponseReader, decode
 from providers.verbatim import ParserSettings
 
@@ -43,6 +50,8 @@ _SENT_HEADERS = frozenset(
 _RAW = {"X-Stainless-Raw-Response": "stream"}
 _LISTED = 8
 _DRAIN_SECONDS = 0.5
+_MOST_SLOTS = 1024
+"""Beyond it, a number of slots is no number of slots."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +130,25 @@ class OpenAIProvider:
         except TimeoutError:
             raise errors.silent(target, wait, "network speed") from None
         except (OpenAIError, httpx2.HTTPError, ValueError) as error:
+            raise errors.from_exception(error, target) from error
+
+    async def slots(self) -> int | None:
+        """How many requests the server works on at once, None where it does not tell. Raises
+        EndpointError where no answer came, so that asking later may help."""
+        target = self._target(with_tools=False)
+        try:
+            async with asyncio.timeout(self._limits.connect):
+                response = await self._client.get(
+                    properties_url(self._url), cast_to=httpx2.Response
+                )
+            return _total_slots(decode(response.text))
+        except TimeoutError:
+            raise errors.silent(target, self._limits.connect, "network speed") from None
+        except ValueError:
+            return None
+        except (OpenAIError, httpx2.HTTPError) as error:
+            if isinstance(error, APIStatusError) and error.status_code < 500:
+                return None
             raise errors.from_exception(error, target) from error
 
     def body(self, prompt: Prompt, options: RequestOptions) -> JsonObject:
@@ -203,8 +231,11 @@ class OpenAIProvider:
                 if data is None:
                     break
                 head = head or data
-                chunks = reader.chunks
-                for event in reader.feed(data):
+                chunks, begun = reader.chunks, reader.begun
+                events = reader.feed(data)
+                if reader.begun and not begun and not events:
+                    yield Begun()
+                for event in events:
                     yield event
                 if reader.begun:
                     patience.heard(words=reader.chunks > chunks)
@@ -245,7 +276,11 @@ class OpenAIProvider:
 
     def _target(self, *, with_tools: bool) -> Target:
         return Target(
-            endpoint=self.endpoint, model=self._model, with_tools=with_tools, key=self._key
+            endpoint=self.endpoint,
+            model=self._model,
+            with_tools=with_tools,
+            contained=in_container(os.environ),
+            key=self._key,
         )
 
 
@@ -285,3 +320,11 @@ def _model_names(listing: Json) -> list[str]:
         if isinstance(name, str) and name:
             names.append(name)
     return names
+
+
+def _total_slots(properties: Json) -> int | None:
+    """The slots in what llama.cpp tells; other servers answer anything, also with status 200."""
+    told = (as_object(properties) or {}).get("total_slots")
+    if isinstance(told, int) and not isinstance(told, bool) and 1 <= told <= _MOST_SLOTS:
+        return told
+    return None

@@ -25,6 +25,13 @@ def without_credentials(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
+def properties_url(url: str) -> str:
+    """Where llama.cpp's server tells about itself, beside the API below `url`."""
+    parts = urlsplit(url)
+    path = parts.path.removesuffix("/v1")
+    return urlunsplit((parts.scheme, parts.netloc, f"{path}/props", "", ""))
+
+
 def is_loopback(url: str) -> bool:
     """Whether the address is this machine, which no proxy can reach in our place."""
     host = urlsplit(url).hostname or ""

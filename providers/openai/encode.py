@@ -39,6 +39,8 @@ def request_body(
         body["max_tokens"] = options.max_tokens
     if options.temperature is not None:
         body["temperature"] = options.temperature
+    if options.slot is not None:
+        body["id_slot"] = options.slot
     return body
 
 

@@ -139,6 +139,9 @@ class ScriptedModel:
         finally:
             self.open -= 1
 
+    async def slots(self) -> int | None:
+        return None
+
     async def close(self) -> None:
         pass
 

@@ -1,0 +1,216 @@
+"""Decides when a turn's next request may go to its endpoint.
+
+Invariant: no more requests run at once than the endpoint takes, a slot is held from before a
+request until its stream is left, and whatever ends a turn gives it back.
+
+Between two requests of a turn, while its tools run, the slot is kept for a moment: most tools are
+quicker, and another conversation in between would throw the prompt out of a one-slot server's
+cache. A tool that takes longer, or waits for a person, lets others in; the turn then goes before
+all that have not begun, so it waits for one request at most a slot, and eight rounds bound how
+often it can come back.
+"""
+
+import asyncio
+import ipaddress
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from chat.line import Slots, Ticket
+from chat.ports import Place
+from providers.base import EndpointError, Provider, Unavailable
+
+log = logging.getLogger(__name__)
+
+KEPT_BETWEEN_ROUNDS = 2.0
+"""Seconds that a turn keeps its slot while its tools run."""
+
+_NEAR = 1
+"""Assumed of a server in the house: most run one request after the other."""
+
+_FAR = 4
+"""Assumed of a hosted endpoint."""
+
+_HOUSE_NAMES = (".localhost", ".local", ".lan", ".internal", ".home.arpa")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parallelism:
+    """What a guild has set. `most` is None for auto; `slot_hint` asks for a server slot a
+    channel."""
+
+    most: int | None = None
+    slot_hint: bool = False
+
+
+class Scheduler:
+    """The requests to one endpoint, of all guilds that use it.
+
+    `assumed` holds as the number of slots until `ask` has told. It is asked beside the first
+    turn that wants to know, and again beside a later one while nothing has answered.
+    """
+
+    def __init__(
+        self,
+        *,
+        assumed: int,
+        ask: Callable[[], Awaitable[int | None]],
+        kept: float = KEPT_BETWEEN_ROUNDS,
+    ) -> None:
+        self._assumed = assumed
+        self._ask = ask
+        self._kept = kept
+        self._slots = Slots(assumed)
+        self._asked = False
+        self._server_slots: int | None = None
+        self._homes: dict[int, int] = {}
+        self._in_use: dict[Ticket, int] = {}
+
+    @asynccontextmanager
+    async def turn(
+        self, place: Place, parallelism: Parallelism, *, moved: Callable[[int], None]
+    ) -> AsyncGenerator["Lease"]:
+        """For the length of a turn. `moved` is told its position in the line, 0 when it is over;
+        it must not raise."""
+        asking = None
+        if not self._asked and (parallelism.most is None or parallelism.slot_hint):
+            self._asked = True
+            asking = asyncio.create_task(self._learn())
+        lease = Lease(self, place, parallelism, moved)
+        try:
+            yield lease
+        finally:
+            lease.end()
+            if asking is not None:
+                asking.cancel()
+
+    async def enter(self, ticket: Ticket, *, returning: bool) -> None:
+        """Wait for a slot; see Slots.enter."""
+        await self._slots.enter(ticket, returning=returning)
+
+    def leave(self, ticket: Ticket) -> None:
+        """Give the slot back."""
+        self._in_use.pop(ticket, None)
+        self._slots.leave(ticket)
+
+    def keep(self, ticket: Ticket) -> asyncio.TimerHandle:
+        """Give the slot back in a moment, unless the timer is cancelled before."""
+        return asyncio.get_running_loop().call_later(self._kept, self.leave, ticket)
+
+    def holds(self, ticket: Ticket) -> bool:
+        """Whether the ticket has a slot."""
+        return ticket in self._slots.held
+
+    def server_slot(self, ticket: Ticket, channel_id: int) -> int | None:
+        """The server's slot for a channel, always the same while the server stays as it is.
+
+        None where the server has not told of slots, and where another request of ours is in that
+        slot: the server would let this one wait although others are free.
+        """
+        if self._server_slots is None:
+            return None
+        home = self._homes.setdefault(channel_id, len(self._homes) % self._server_slots)
+        if any(slot == home for other, slot in self._in_use.items() if other is not ticket):
+            return None
+        self._in_use[ticket] = home
+        return home
+
+    def doubt(self) -> None:
+        """The server was away: it may come back with other slots, so it is asked again. A request
+        that named a slot which is no more would wait for it in vain."""
+        self._asked = False
+        self._server_slots = None
+        self._homes.clear()
+
+    async def _learn(self) -> None:
+        try:
+            told = await self._ask()
+        except EndpointError as error:
+            log.debug("the endpoint did not tell its slots: %s", error.detail or error.member)
+            self._asked = False
+            return
+        except asyncio.CancelledError:
+            self._asked = False
+            raise
+        if told is not None:
+            log.info("the endpoint has %d slots", told)
+        self._server_slots = told
+        self._slots.limit = told or self._assumed
+
+
+class Lease:
+    """One turn's use of an endpoint."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        place: Place,
+        parallelism: Parallelism,
+        moved: Callable[[int], None],
+    ) -> None:
+        self._scheduler = scheduler
+        self._place = place
+        self._slot_hint = parallelism.slot_hint
+        lane = (place.guild_id or 0, place.channel_id)
+        self._ticket = Ticket(lane, moved=moved, most=parallelism.most)
+        self._begun = False
+        self._leaving: asyncio.TimerHandle | None = None
+
+    @asynccontextmanager
+    async def request(self) -> AsyncGenerator[int | None]:
+        """Around one request. Entering waits for a slot and yields the server's slot to ask for,
+        None for any."""
+        self._stop_leaving()
+        if not self._scheduler.holds(self._ticket):
+            await self._scheduler.enter(self._ticket, returning=self._begun)
+        self._begun = True
+        try:
+            hint = self._slot_hint
+            yield (
+                self._scheduler.server_slot(self._ticket, self._place.channel_id) if hint else None
+            )
+        except Unavailable:
+            self._scheduler.doubt()
+            raise
+        finally:
+            self._leaving = self._scheduler.keep(self._ticket)
+
+    def end(self) -> None:
+        """Give the slot back now."""
+        self._stop_leaving()
+        self._scheduler.leave(self._ticket)
+
+    def _stop_leaving(self) -> None:
+        if self._leaving is not None:
+            self._leaving.cancel()
+            self._leaving = None
+
+
+class Schedulers:
+    """One scheduler an endpoint, for as long as the process runs."""
+
+    def __init__(self, *, kept: float = KEPT_BETWEEN_ROUNDS) -> None:
+        self._kept = kept
+        self._by_endpoint: dict[tuple[str, int], Scheduler] = {}
+
+    def of(self, provider: Provider, *, owner: int = 0) -> Scheduler:
+        """The scheduler of an endpoint. `owner` is the guild that brought it, 0 the operator:
+        two accounts with one host do not wait for each other."""
+        key = (provider.endpoint, owner)
+        if key not in self._by_endpoint:
+            self._by_endpoint[key] = Scheduler(
+                assumed=assumed_slots(provider.endpoint), ask=provider.slots, kept=self._kept
+            )
+        return self._by_endpoint[key]
+
+
+def assumed_slots(endpoint: str) -> int:
+    """How many requests an endpoint probably takes at once, judged by its address alone."""
+    host = urlsplit(endpoint).hostname or ""
+    try:
+        near = not ipaddress.ip_address(host).is_global
+    except ValueError:
+        near = "." not in host or host.endswith(_HOUSE_NAMES)
+    return _NEAR if near else _FAR
