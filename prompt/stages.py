@@ -18,7 +18,11 @@ from prompt.verbatim import verbatim_active
 
 TOOL_DEFINITIONS_TAG = "knowledge_verbatim_tool_definitions"
 
-NUDGE = "(Tools only where this needs one.)"
+NUDGE = "(Tool or words, as this needs.)"
+"""Chosen by measurement: 20 requests that need a tool and 20 that do not, a 1.5B model,
+temperature 0; calls right and silences right. Without a nudge 18 and 19. This one 16 and 20,
+"Tools only where this needs one." 18 and 15, "Tools as needed." 18 and 15, "Use a tool where
+one fits; else just answer." 15 and 20, "A tool call or an answer in words." 9 and 20."""
 
 
 def persona(snapshot: Snapshot) -> Sequence[PromptItem]:
