@@ -5,13 +5,14 @@ channel's cut point, which moves by whole blocks and only forward, so consecutiv
 with the same bytes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from chat.config import tool_config
 from chat.ports import ChannelMessage, History, Place
 from data.store import Store
+from data.turns import StoredTurn
 from prompt.snapshot import Snapshot
 from prompt.surface import ToolSurface
 from prompt.values import TextPart, Turn
@@ -64,9 +65,11 @@ class Gatherer:
         wide = await self.store.settings.values(guild, "")
         per_model = await self.store.settings.values(guild, self.provider.model)
         messages, cut_point = await self._read(place, history, newest)
+        answers = await self._answers(messages, newest)
         if asked is not None:
             messages = [*messages, asked]
-        dialogue, opened_by = await self._dialogue(messages, named=place.guild_id is not None)
+        named = place.guild_id is not None
+        dialogue, opened_by = _dialogue(messages, answers, named=named)
         names = dict.fromkeys(turn.author for turn in dialogue if turn.author)
         return Gathered(
             snapshot=Snapshot(
@@ -103,28 +106,52 @@ class Gatherer:
             cut = None
         return messages, messages[0].id - 1 if cut is None and messages else None
 
-    async def _dialogue(
-        self, messages: Sequence[ChannelMessage], *, named: bool
-    ) -> tuple[tuple[Turn, ...], tuple[int, ...]]:
-        """Turns of the messages, the bot's own with their tool exchanges."""
-        stored = await self.store.turns.by_messages([m.id for m in messages if m.ours])
-        turns: list[Turn] = []
-        opened_by: list[int] = []
-        told: set[str] = set()
-        for message in messages:
-            if not message.ours:
-                fresh = (_member_turn(message, named=named),)
-            elif (turn := stored.get(message.id)) is None:
-                fresh = _unrecorded(message)
-            elif turn.id in told:
-                continue  # a further message of a long reply
-            else:
-                told.add(turn.id)
-                fresh = turn.turns
-            if fresh and (fresh[0].role == "user" or not turns):
-                opened_by.append(message.id)
-            turns += fresh
-        return tuple(turns), tuple(opened_by)
+    async def _answers(
+        self, messages: Sequence[ChannelMessage], newest: int
+    ) -> Mapping[int, StoredTurn]:
+        """Stored turns by the message that they answer and by those that show them.
+
+        While a message waits for its turn, others are answered, in replies that stand behind it:
+        those count too. A reply that was deleted does not.
+        """
+        shown = await self.store.turns.by_messages([m.id for m in messages if m.ours])
+        asked = await self.store.turns.by_ids([turn_id_of(m.id) for m in messages if not m.ours])
+        later = [
+            turn for turn in asked.values() if min(turn.reply_message_ids, default=0) >= newest
+        ]
+        return {
+            **shown,
+            **{turn.asked_message_id: turn for turn in (*shown.values(), *later)},
+        }
+
+
+def turn_id_of(message_id: int) -> str:
+    """The id of the turn that answers a message."""
+    return str(message_id)
+
+
+def _dialogue(
+    messages: Sequence[ChannelMessage], answers: Mapping[int, StoredTurn], *, named: bool
+) -> tuple[tuple[Turn, ...], tuple[int, ...]]:
+    """Turns of the messages, each answer with its tool exchanges behind its question; and the
+    ids of the messages that open an exchange."""
+    turns: list[Turn] = []
+    opened_by: list[int] = []
+    told: set[str] = set()
+    for message in messages:
+        answer = answers.get(message.id)
+        fresh: tuple[Turn, ...] = ()
+        if not message.ours:
+            fresh = (_member_turn(message, named=named),)
+        elif answer is None:
+            fresh = _unrecorded(message)
+        if answer is not None and answer.id not in told:
+            told.add(answer.id)
+            fresh += answer.turns
+        if fresh and (fresh[0].role == "user" or not turns):
+            opened_by.append(message.id)
+        turns += fresh
+    return tuple(turns), tuple(opened_by)
 
 
 def _member_turn(message: ChannelMessage, *, named: bool) -> Turn:

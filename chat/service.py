@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from chat.account import PromptSnapshot, account
 from chat.config import Switch, checked, parallelism, switches, tool_config
-from chat.gather import Gathered, Gatherer
+from chat.gather import Gathered, Gatherer, turn_id_of
 from chat.line import place_in_words
 from chat.ports import History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply
@@ -42,6 +42,9 @@ PERSONA = (
 
 INCOMPLETE = "The answer above is incomplete."
 STOPPED = "Stopped."
+RESTARTING = "The bot is being stopped or restarted. Please ask again in a moment."
+"""Given to `Task.cancel` as its message, it is told in place of STOPPED."""
+
 CUT = "[…]"
 """Ends what was not said to its end, where history replays it."""
 
@@ -146,8 +149,8 @@ class ChatService:
             reply.state = "failed"
             reply.notices.append("The bot's database has a problem. Its operator is told how.")
             reply.remedy = str(error)
-        except asyncio.CancelledError:
-            reply.notices.append(STOPPED)
+        except asyncio.CancelledError as stop:
+            reply.notices.append(why_stopped(stop))
             await to_the_end(self._close(run, request, reply, presenter, now))
             raise
         except Exception:
@@ -237,7 +240,7 @@ class ChatService:
         )
         work = ToolWork(self._registry, context, reply, changed)
         options = replace(
-            self._options(str(request.message.id)),
+            self._options(turn_id_of(request.message.id)),
             quoted=find_calls(request.message.text, snapshot.surface),
             copied=frozenset[CallKey]().union(
                 *(find_calls(text, snapshot.surface) for text in _foreign(snapshot.dialogue[:-1]))
@@ -300,7 +303,7 @@ class ChatService:
             if shown and (turns := _replayable(run, reply)):
                 await self._store.turns.save(
                     StoredTurn(
-                        id=str(request.message.id),
+                        id=turn_id_of(request.message.id),
                         guild_id=request.place.guild_id or 0,
                         channel_id=request.place.channel_id,
                         member_id=request.member.id,
@@ -358,6 +361,11 @@ class ChatService:
             max_tokens=self._generation.max_reply_tokens,
             temperature=self._generation.temperature,
         )
+
+
+def why_stopped(stop: asyncio.CancelledError) -> str:
+    """The line for a member whose turn was cancelled. Other messages than our own stay inside."""
+    return RESTARTING if RESTARTING in stop.args else STOPPED
 
 
 def _replayable(run: TurnRun, reply: Reply) -> tuple[Turn, ...]:

@@ -101,6 +101,20 @@ class Turns:
                 found[row["shown_by"]] = turn
         return found
 
+    async def by_ids(self, ids: Sequence[str]) -> Mapping[str, StoredTurn]:
+        """The turns of these ids, as far as there are any; see `by_messages`."""
+        rows = await self._database.read(
+            """SELECT turns.*,
+                (SELECT json_group_array(message_id) FROM
+                    (SELECT message_id FROM replies WHERE turn_id = turns.id ORDER BY ordinal)
+                ) AS reply_message_ids
+            FROM json_each(?) AS asked
+            JOIN turns ON turns.id = asked.value""",
+            json.dumps(list(ids)),
+        )
+        found = {str(row["id"]): _from_row(row) for row in rows}
+        return {id_: turn for id_, turn in found.items() if turn is not None}
+
 
 def _from_row(row: sqlite3.Row) -> StoredTurn | None:
     try:

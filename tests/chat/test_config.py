@@ -5,7 +5,6 @@ import pytest
 from chat.config import SWITCHES, checked, switches, tool_config
 from prompt.verbatim import ToolConfig, ToolMode
 
-
 PINNED = {
     "tool_mode": ("auto", "native", "verbatim", "verbatim_only", "off"),
     "has_tools": ("on", "off"),

@@ -80,6 +80,49 @@ async def test_a_message_between_the_parts_of_a_reply_keeps_its_place(house: Hou
     assert dialogue(house.requests[-1])[1:3] == ["abcdefghij" * 2, "Bob: Me too."]
 
 
+async def test_a_question_that_waited_is_told_of_the_answers_meanwhile(house: House) -> None:
+    first, second = house.request("Remember that I like tea."), house.request("Hi!", BOB)
+    house.model.add([call("remember", fact="Ada likes tea.")], [say("Noted.")], [say("Hello.")])
+    for request in (first, second):
+        await house.service.respond(request, house.channel, house.presenter())
+    assert dialogue(house.requests[-1]) == [
+        "Ada: Remember that I like tea.",
+        '`remember({"fact": "Ada likes tea."})`',
+        "[tool result] remember: Remembered as fact 1: Ada likes tea.",
+        "Noted.",
+        "Bob: Hi!",
+    ]
+    await house.ask("Thanks.", [say("Yes.")])
+    assert dialogue(house.requests[-1]) == [
+        *dialogue(house.requests[-2]),
+        "Hello.",
+        "Ada: Thanks.",
+    ]
+    second_to_last, last = house.requests[-2:]
+    assert common(encoded(second_to_last), encoded(last)) == len(second_to_last.messages) - 1
+
+
+async def test_an_answer_stands_behind_its_question_whatever_came_between(house: House) -> None:
+    question = house.request("Tell me")
+    house.channel.add(BOB, "Me too.")
+    house.model.add([say("Once upon a time.")])
+    await house.service.respond(question, house.channel, house.presenter())
+    await house.ask("Thanks.", [say("Yes.")])
+    assert dialogue(house.requests[-1]) == [
+        "Ada: Tell me",
+        "Once upon a time.",
+        "Bob: Me too.",
+        "Ada: Thanks.",
+    ]
+
+
+async def test_a_deleted_answer_is_not_told(house: House) -> None:
+    await house.ask("Tell me", [say("Something bad.")])
+    del house.channel.messages[-1]
+    await house.ask("Thanks.", [say("Yes.")])
+    assert dialogue(house.requests[-1]) == ["Ada: Tell me", "Ada: Thanks."]
+
+
 async def test_own_messages_that_are_not_stored_lose_their_subtext(house: House) -> None:
     house.channel.add(BOT, "Hello there.\n-# running roll_dice")
     house.channel.add(BOT, "-# The model is not reachable.")

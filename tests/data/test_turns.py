@@ -49,8 +49,17 @@ async def test_each_reply_message_leads_to_the_whole_turn(database: Database):
     }
 
 
+async def test_turns_are_found_by_id(database: Database):
+    turns = Turns(database)
+    unshown = replace(TURN, id="t2", reply_message_ids=())
+    await turns.save(TURN)
+    await turns.save(unshown)
+    assert await turns.by_ids([TURN.id, "t2", "t3"]) == {TURN.id: TURN, "t2": unshown}
+
+
 async def test_nothing_asked_nothing_found(database: Database):
     assert await Turns(database).by_messages([]) == {}
+    assert await Turns(database).by_ids([]) == {}
 
 
 async def test_more_messages_than_a_statement_has_parameters(database: Database):
