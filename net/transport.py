@@ -6,21 +6,34 @@ a proxy nor a redirect leads elsewhere: no proxy is used, and a redirect is an a
 other, which is the client's to leave alone.
 """
 
+from collections.abc import AsyncIterator
+
 import httpx2
 
 from net.guard import AddressRefused, Resolve, vetted_addresses
+
+LARGEST_ANSWER = 32 * 1024 * 1024
+"""Bytes. No model writes so much in one answer; a hostile server would fill the memory."""
 
 
 class PinnedTransport(httpx2.AsyncBaseTransport):
     """For an httpx2 client that talks to one origin.
 
     `allow_private` lets it reach the bot's own machine and networks. A refusal leaves as a
-    ConnectError with the AddressRefused as its cause.
+    ConnectError with the AddressRefused as its cause, an answer that is compressed, which was
+    not asked for, or longer than `largest` bytes as a ReadError.
     """
 
-    def __init__(self, *, allow_private: bool, resolve: Resolve | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        allow_private: bool,
+        resolve: Resolve | None = None,
+        largest: int = LARGEST_ANSWER,
+    ) -> None:
         self._allow_private = allow_private
         self._resolve = resolve
+        self._largest = largest
         self._inner = httpx2.AsyncHTTPTransport()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -34,22 +47,57 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
         failure: httpx2.TransportError | None = None
         for address in addresses:
             try:
-                return await self._inner.handle_async_request(_pinned(request, address))
+                response = await self._inner.handle_async_request(_pinned(request, address))
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
                 failure = error  # nothing was sent yet, so the next address may be tried
+            else:
+                return await self._bounded(response, request)
         raise failure or httpx2.ConnectError("the host has no address", request=request)
 
     async def aclose(self) -> None:
         """Close every connection."""
         await self._inner.aclose()
 
+    async def _bounded(self, response: httpx2.Response, request: httpx2.Request) -> httpx2.Response:
+        # A few compressed kilobytes can stand for gigabytes, before anyone counts.
+        if response.headers.get("content-encoding", "identity") != "identity":
+            await response.aclose()
+            raise httpx2.ReadError("the answer is compressed", request=request)
+        return httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=_Bounded(response, self._largest, request),
+            extensions=response.extensions,
+        )
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """The body of an answer, up to so many bytes."""
+
+    def __init__(self, response: httpx2.Response, largest: int, request: httpx2.Request) -> None:
+        self._response = response
+        self._left = largest
+        self._request = request
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for data in self._response.aiter_raw():
+            self._left -= len(data)
+            if self._left < 0:
+                raise httpx2.ReadError("the answer is too long", request=self._request)
+            yield data
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
 
 def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
     """The request with an address in place of the name; its headers keep the name."""
+    headers = request.headers.copy()
+    headers["Accept-Encoding"] = "identity"
     return httpx2.Request(
         request.method,
         request.url.copy_with(host=address),
-        headers=request.headers,
+        headers=headers,
         stream=request.stream,
         extensions={**request.extensions, "sni_hostname": request.url.raw_host.decode("ascii")},
     )

@@ -27,7 +27,7 @@ from providers.openai.address import (
     without_credentials,
 )
 from providers.openai.encode import body_bytes, request_body
-from providers.openai.errors import Target
+from providers.openai.errors import OPERATORS_SETTINGS, SettingNames, Target
 from providers.openai.fault import Fault, as_object
 from providers.openai.fold import ChunkFold
 from providers.openai.reach import in_container
@@ -69,7 +69,11 @@ class Limits:
 
 
 class OpenAIProvider:
-    """An endpoint and a model. Without a model, the first one that the server lists is used."""
+    """An endpoint and a model. Without a model, the first one that the server lists is used.
+
+    `transport` carries the requests in place of the default one, which may go through a proxy.
+    `names` are the settings that remedies name.
+    """
 
     def __init__(
         self,
@@ -79,8 +83,11 @@ class OpenAIProvider:
         api_key: str | None = None,
         limits: Limits | None = None,
         parser: ParserSettings | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
+        names: SettingNames = OPERATORS_SETTINGS,
     ) -> None:
         self._url = normalised(base_url)
+        self._names = names
         self._model = model or ""
         self._key = api_key or ""
         self._limits = limits or Limits()
@@ -94,7 +101,8 @@ class OpenAIProvider:
             http_client=DefaultAsyncHttpxClient(
                 timeout=httpx2.Timeout(None, connect=self._limits.connect),
                 follow_redirects=False,
-                trust_env=not is_loopback(self._url),
+                transport=transport,
+                trust_env=transport is None and not is_loopback(self._url),
                 event_hooks={"request": [self._set_headers]},
             ),
         )
@@ -280,6 +288,7 @@ class OpenAIProvider:
             model=self._model,
             with_tools=with_tools,
             contained=in_container(os.environ),
+            names=self._names,
             key=self._key,
         )
 

@@ -15,6 +15,7 @@ from typing import cast
 import httpx2
 from openai import APIConnectionError, APIStatusError, APITimeoutError
 
+from net.guard import AddressRefused
 from prompt.values import Json
 from providers.base import (
     AuthFailed,
@@ -56,6 +57,18 @@ class UnknownModel(Refused):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SettingNames:
+    """Where an endpoint's URL, key and model are set, as remedies name it."""
+
+    url: str = "VERBATIM_BASE_URL"
+    key: str = "VERBATIM_API_KEY"
+    model: str = "VERBATIM_MODEL"
+
+
+OPERATORS_SETTINGS = SettingNames()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """Where a request went, and from where: what remedies name, and the key that must not show."""
 
@@ -63,6 +76,7 @@ class Target:
     model: str = ""
     with_tools: bool = False
     contained: bool = False
+    names: SettingNames = OPERATORS_SETTINGS
     key: str = field(default="", repr=False)
 
     def clipped(self, text: str) -> str:
@@ -94,7 +108,7 @@ def from_exception(error: Exception, target: Target) -> EndpointError:
         case APITimeoutError() | httpx2.TimeoutException():
             return Unavailable(
                 "The model server cannot be reached right now.",
-                remedy=when_silent(target.endpoint),
+                remedy=when_silent(target.endpoint, setting=target.names.url),
             )
         case APIConnectionError() | httpx2.TransportError():
             return _from_transport(error, target)
@@ -125,7 +139,7 @@ def from_status(
     if status in {401, 403}:
         return AuthFailed(
             "The model server does not accept the bot's key.",
-            remedy=f"Set VERBATIM_API_KEY to a key that {target.endpoint} accepts.",
+            remedy=f"Set {target.names.key} to a key that {target.endpoint} accepts.",
             detail=detail,
         )
     if status == 429:
@@ -159,7 +173,7 @@ def from_status(
         return Refused(
             "The model server does not accept the request.",
             remedy=f"{target.endpoint} redirects to {location or 'another address'}. Set "
-            "VERBATIM_BASE_URL to the address that answers.",
+            f"{target.names.url} to the address that answers.",
             detail=detail,
         )
     return Refused(
@@ -183,7 +197,7 @@ def unreadable(target: Target, sample: str) -> BadResponse:
     return BadResponse(
         "The model server's answer could not be read.",
         remedy=f"{target.endpoint} answers, but not as a chat-completions endpoint. The address "
-        "in VERBATIM_BASE_URL usually ends in /v1.",
+        f"in {target.names.url} usually ends in /v1.",
         detail=target.clipped(sample),
     )
 
@@ -192,7 +206,7 @@ def no_model(target: Target) -> Refused:
     """No model is configured, and the server lists none."""
     return Refused(
         "No model is configured.",
-        remedy=f"{target.endpoint} lists no model. Load one there, or set VERBATIM_MODEL.",
+        remedy=f"{target.endpoint} lists no model. Load one there, or set {target.names.model}.",
     )
 
 
@@ -217,8 +231,8 @@ def unknown_model(target: Target, detail: str, *, listed: Sequence[str] = ()) ->
     names = f" It lists: {', '.join(listed)}." if listed else ""
     return UnknownModel(
         "The configured model does not exist on the model server.",
-        remedy=f"{target.endpoint} does not know the model {target.model!r}. Set VERBATIM_MODEL "
-        f"to one that it lists, or load that model there.{names}",
+        remedy=f"{target.endpoint} does not know the model {target.model!r}. Set "
+        f"{target.names.model} to one that it lists, or load that model there.{names}",
         detail=detail,
     )
 
@@ -229,13 +243,16 @@ def _not_found(said: Fault, target: Target, detail: str) -> Refused:
     return Refused(
         "The model server does not know the address that it was asked at.",
         remedy=f"There is no chat endpoint at {target.endpoint}. The address in "
-        "VERBATIM_BASE_URL usually ends in /v1.",
+        f"{target.names.url} usually ends in /v1.",
         detail=detail,
     )
 
 
 def _from_transport(error: Exception, target: Target) -> EndpointError:
     causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, AddressRefused):
+            return Refused("The model server's address may not be used.", remedy=str(cause))
     words = "; ".join(dict.fromkeys(str(cause) for cause in causes if str(cause)))
     if any(isinstance(cause, httpx2.ReadError | httpx2.RemoteProtocolError) for cause in causes):
         return Unavailable(
@@ -250,11 +267,11 @@ def _from_transport(error: Exception, target: Target) -> EndpointError:
             "speaks plain http."
         )
     elif any(isinstance(cause, socket.gaierror) for cause in causes):
-        remedy = f"The host name in {target.endpoint} is not known here. Check VERBATIM_BASE_URL."
+        remedy = f"The host name in {target.endpoint} is not known here. Check {target.names.url}."
     elif any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         remedy = when_refused(target.endpoint, contained=target.contained)
     else:
-        remedy = f"No connection to {target.endpoint}. Check VERBATIM_BASE_URL and the network."
+        remedy = f"No connection to {target.endpoint}. Check {target.names.url} and the network."
     return Unavailable(
         "The model server cannot be reached right now.",
         remedy=remedy,

@@ -53,11 +53,11 @@ def when_refused(url: str, *, contained: bool) -> str:
     )
 
 
-def when_silent(url: str) -> str:
-    """The remedy where nothing came back, not even a refusal."""
+def when_silent(url: str, *, setting: str = "VERBATIM_BASE_URL") -> str:
+    """The remedy where nothing came back, not even a refusal; `setting` holds the address."""
     if not _is_near(url):
         return (
-            f"No connection to {url} in time. Check the address and port in VERBATIM_BASE_URL, "
+            f"No connection to {url} in time. Check the address and port in {setting}, "
             "and that no firewall stands between."
         )
     return (

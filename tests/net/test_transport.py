@@ -1,0 +1,159 @@
+"""The pinned transport over real sockets."""
+
+import gzip
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeAlias
+
+import httpx2
+import pytest
+from aiohttp import web
+
+from net.guard import AddressRefused
+from net.transport import PinnedTransport
+from providers.base import Refused
+from providers.openai.adapter import OpenAIProvider
+
+
+Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@asynccontextmanager
+async def serving(handler: Handler) -> AsyncGenerator[int]:
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", handler)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield int(runner.addresses[0][1])
+    finally:
+        await runner.cleanup()
+
+
+class Names:
+    """A name server that a test controls: each look-up takes the next answer, the last stays."""
+
+    def __init__(self, *answers: Sequence[str]) -> None:
+        self._answers = list(answers)
+        self.asked: list[tuple[str, int]] = []
+
+    async def __call__(self, host: str, port: int) -> Sequence[str]:
+        self.asked.append((host, port))
+        return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+
+
+async def test_it_connects_to_the_vetted_address_under_the_urls_name() -> None:
+    seen: list[web.Request] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        seen.append(request)
+        return web.Response(text=await request.text())
+
+    names = Names(["127.0.0.1"])
+    async with (
+        serving(answer) as port,
+        httpx2.AsyncClient(transport=PinnedTransport(allow_private=True, resolve=names)) as client,
+    ):
+        url = f"http://llm.example:{port}/v1/x?y=1"
+        response = await client.post(url, content=b"words")
+    assert response.text == "words"
+    assert str(response.request.url) == url
+    assert seen[0].headers["Host"] == f"llm.example:{port}"
+    assert seen[0].path_qs == "/v1/x?y=1"
+    assert seen[0].headers["Accept-Encoding"] == "identity"
+    assert names.asked == [("llm.example", port)]
+
+
+async def test_a_name_that_turns_private_after_the_check_is_not_followed() -> None:
+    reached: list[web.Request] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        reached.append(request)
+        return web.Response(text="inside")
+
+    async with serving(answer) as port:
+        transport = PinnedTransport(allow_private=False, resolve=Names(["127.0.0.1"]))
+        async with httpx2.AsyncClient(transport=transport) as client:
+            with pytest.raises(httpx2.ConnectError) as caught:
+                await client.get(f"http://rebound.example:{port}/")
+    assert isinstance(caught.value.__cause__, AddressRefused)
+    assert reached == []
+
+
+async def test_the_next_address_is_tried_where_nothing_listens() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(text="second")
+
+    names = Names(["127.0.0.2", "127.0.0.1"])
+    async with (
+        serving(answer) as port,
+        httpx2.AsyncClient(transport=PinnedTransport(allow_private=True, resolve=names)) as client,
+    ):
+        assert (await client.get(f"http://two.example:{port}/")).text == "second"
+
+
+async def test_a_redirect_is_an_answer_and_leads_nowhere() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        raise web.HTTPFound("http://127.0.0.1:1/secret")
+
+    async with serving(answer) as port:
+        provider = OpenAIProvider(
+            base_url=f"http://127.0.0.1:{port}/v1",
+            model="m",
+            transport=PinnedTransport(allow_private=True),
+        )
+        with pytest.raises(Refused, match="redirects to"):
+            await provider.list_models()
+        await provider.close()
+
+
+async def test_a_refusal_reaches_the_admin_with_its_reason() -> None:
+    provider = OpenAIProvider(
+        base_url="http://127.0.0.1:1/v1", model="m", transport=PinnedTransport(allow_private=False)
+    )
+    with pytest.raises(Refused) as caught:
+        await provider.list_models()
+    await provider.close()
+    assert caught.value.member == "The model server's address may not be used."
+    assert "Only the bot's operator may set" in caught.value.remedy
+
+
+async def test_an_answer_without_end_is_broken_off() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for _ in range(100):
+            await response.write(b"x" * 1000)
+        return response
+
+    transport = PinnedTransport(allow_private=True, largest=5000)
+    async with serving(answer) as port, httpx2.AsyncClient(transport=transport) as client:
+        with pytest.raises(httpx2.ReadError, match="too long"):
+            await client.get(f"http://127.0.0.1:{port}/")
+
+
+async def test_a_compressed_answer_is_not_unpacked() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(
+            body=gzip.compress(b"0" * 100_000), headers={"Content-Encoding": "gzip"}
+        )
+
+    transport = PinnedTransport(allow_private=True)
+    async with serving(answer) as port, httpx2.AsyncClient(transport=transport) as client:
+        with pytest.raises(httpx2.ReadError, match="compressed"):
+            await client.get(f"http://127.0.0.1:{port}/")
+
+
+async def test_no_proxy_of_the_environment_stands_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"data": [{"id": "direct"}]})
+
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    async with serving(answer) as port:
+        provider = OpenAIProvider(
+            base_url=f"http://llm.example:{port}/v1",
+            transport=PinnedTransport(allow_private=True, resolve=Names(["127.0.0.1"])),
+        )
+        assert await provider.list_models() == ["direct"]
+        await provider.close()
