@@ -14,7 +14,6 @@ from net.transport import PinnedTransport
 from providers.base import Refused
 from providers.openai.adapter import OpenAIProvider
 
-
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
