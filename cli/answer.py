@@ -144,8 +144,7 @@ class AnswerView:
         for started, run in zip(self._started, reply.runs, strict=False):
             if run.result is None:
                 parts.append(_quiet(f"[tool] {_described(run)}: running {now - started:.0f} s"))
-        if not open_text and not reply.running and reply.state in {"waiting", "thinking"}:
-            what = "thinking" if reply.state == "thinking" else "waiting for the model"
+        if not open_text and not reply.running and (what := _awaited(reply)):
             parts.append(_quiet(f"{what}, {now - self._begun:.0f} s"))
         return Group(*parts)
 
@@ -166,6 +165,12 @@ class AnswerView:
 
 def _quiet(text: str) -> Text:
     return Text(text, style="dim", no_wrap=True, overflow="ellipsis")
+
+
+def _awaited(reply: Reply) -> str:
+    if reply.waits_for:
+        return reply.waits_for
+    return {"waiting": "waiting for the model", "thinking": "thinking"}.get(reply.state, "")
 
 
 def _described(run: ToolRun) -> str:

@@ -1,23 +1,27 @@
 """Answers members: decides which messages are meant for the bot, and runs one turn for each.
 
-Invariant: a message is claimed before anything is done for it, and a channel has one turn at a
-time. Other bots, webhooks and the bot's own messages never start one.
+Invariant: a message is claimed before anything is done for it, a channel has one turn at a time,
+and whoever was claimed is told how it ended, also when the bot is stopped while they wait. Other
+bots, webhooks and the bot's own messages never start a turn.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import discord
 from discord.ext import commands
 
 from chat.ports import Place, TurnRequest
+from chat.reply import Reply
+from chat.service import RESTARTING, why_stopped
 from cogs.aside import NETWORK_ERRORS, tell_apart
 from cogs.delivery import CADENCE, Delivery
 from cogs.history import ChannelHistory, spoken
 from cogs.permissions import lacking_to_speak
 from cogs.ports import Service
-from cogs.queueing import FairQueue
+from cogs.queueing import TELL_AFTER, ChannelQueue
 from cogs.rendering import SUBTEXT, mentions_in_body
 from cogs.tree import BROKEN
 from data.errors import StoreError
@@ -29,19 +33,45 @@ _HINT = "Write your question in the same message, and I will answer here."
 _HINT_UNREADABLE = "I can only read messages that mention me: please mention me in your reply."
 
 
+@dataclass(slots=True, kw_only=True)
+class _Asked:
+    """A question that is being attended to. `begun` once it is its turn in the channel."""
+
+    task: asyncio.Task[None]
+    delivery: Delivery
+    begun: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether the model has not begun with it."""
+        return self.delivery.reply.state == "waiting"
+
+    @property
+    def stands_in_line(self) -> bool:
+        """Whether it waits for others' turns to end."""
+        return not self.begun or (self.waits and bool(self.delivery.reply.waits_for))
+
+
 class Chat(commands.Cog):
     """The listener behind every conversation."""
 
     def __init__(
-        self, me: discord.abc.User, service: Service, *, reads_all: bool, cadence: float = CADENCE
+        self,
+        me: discord.abc.User,
+        service: Service,
+        *,
+        reads_all: bool,
+        cadence: float = CADENCE,
+        tell_after: float = TELL_AFTER,
     ) -> None:
         self._me = me
         self._service = service
         self._reads_all = reads_all
         self._cadence = cadence
-        self._queues: dict[int, FairQueue[discord.Message]] = {}
-        self._workers: set[asyncio.Task[None]] = set()
-        self._turns: set[asyncio.Task[None]] = set()
+        self._tell_after = tell_after
+        self._queues: dict[int, ChannelQueue] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._asked: dict[int, _Asked] = {}
         self._closing = False
 
     @commands.Cog.listener()
@@ -54,29 +84,49 @@ class Chat(commands.Cog):
         except StoreError as error:
             log.error("A message in channel %s is not answered: %s", message.channel.id, error)
             return
-        if not fresh or self._closing:
+        if not fresh:
             return
-        channel_id = message.channel.id
-        busy = channel_id in self._queues
-        self._queues.setdefault(channel_id, FairQueue()).add(message.author.id, message)
-        if not busy:
-            worker = asyncio.create_task(self._work(channel_id))
-            self._workers.add(worker)
-            worker.add_done_callback(self._workers.discard)
+        if self._closing:
+            await _remark(message, RESTARTING)
+            return
+        task = asyncio.create_task(self._attend(message))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @commands.Cog.listener()
+    async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
+        """Forget a question that was deleted while it waited."""
+        self._forget([payload.message_id])
+
+    @commands.Cog.listener()
+    async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
+        """The same for many at once."""
+        self._forget(payload.message_ids)
 
     async def drain(self, *, patience: float, grace: float) -> None:
-        """Take no more messages; let turns under way end within `patience` seconds, then cancel
-        them and give them `grace` seconds to mark their replies as incomplete."""
+        """Take no more messages and tell those who wait in line that they will not be answered;
+        let turns under way end within `patience` seconds, then cancel them and give them `grace`
+        seconds to mark their replies as incomplete."""
         self._closing = True
-        for queue in self._queues.values():
-            while queue:
-                queue.take()
-        if self._turns:
-            await asyncio.wait(self._turns, timeout=patience)
-        for turn in self._turns:
-            turn.cancel()
-        if self._turns:
-            await asyncio.wait(self._turns, timeout=grace)
+        cancelled = {asked.task for asked in self._asked.values() if asked.stands_in_line}
+        for task in cancelled:
+            task.cancel(RESTARTING)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=patience)
+        for task in self._tasks - cancelled:
+            task.cancel(RESTARTING)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=grace)
+
+    def _forget(self, message_ids: Iterable[int]) -> None:
+        """Stop waiting for an answer whose question, or place in line, was deleted. Once the
+        model has begun, a deleted question is still answered, and Delivery sees to its own."""
+        waiting = {key: asked for key, asked in self._asked.items() if asked.waits}
+        for message_id in message_ids:
+            for key, asked in waiting.items():
+                if key == message_id or asked.delivery.shows_on(message_id):
+                    asked.delivery.withdraw()
+                    asked.task.cancel()
 
     def _is_addressed(self, message: discord.Message) -> bool:
         if message.author.bot or message.webhook_id or message.type not in _ASKS:
@@ -88,23 +138,7 @@ class Chat(commands.Cog):
         answered = message.reference.cached_message or message.reference.resolved
         return isinstance(answered, discord.Message) and answered.author.id == self._me.id
 
-    async def _work(self, channel_id: int) -> None:
-        """Answer what waits in one channel, then go away."""
-        queue = self._queues[channel_id]
-        while queue:
-            await asyncio.wait([self._start(queue.take())])
-        del self._queues[channel_id]
-
-    def _start(self, message: discord.Message) -> asyncio.Task[None]:
-        def stop() -> None:
-            turn.cancel()
-
-        turn = asyncio.create_task(self._answer(message, on_lost=stop))
-        self._turns.add(turn)
-        turn.add_done_callback(self._turns.discard)
-        return turn
-
-    async def _answer(self, message: discord.Message, *, on_lost: Callable[[], None]) -> None:
+    async def _attend(self, message: discord.Message) -> None:
         channel = message.channel
         if missing := lacking_to_speak(channel):
             await tell_apart(message, f"I lack the permission {' and '.join(missing)} there")
@@ -119,13 +153,38 @@ class Chat(commands.Cog):
             member=question.author,
             message=question,
         )
-        history = ChannelHistory(channel, self._me)
-        async with Delivery(message, on_lost=on_lost, cadence=self._cadence) as delivery:
+        task = asyncio.current_task()
+        if task is None:
+            raise AssertionError("a coroutine runs in a task")
+        async with Delivery(message, on_lost=task.cancel, cadence=self._cadence) as delivery:
+            asked = self._asked[message.id] = _Asked(task=task, delivery=delivery)
             try:
-                await self._service.respond(request, history, delivery)
+                await self._answer(asked, request, ChannelHistory(channel, self._me))
+            except asyncio.CancelledError as stop:
+                if not asked.begun:
+                    await delivery.give_up(why_stopped(stop))
+                raise
             except Exception:
                 log.exception("A turn in channel %s failed.", channel.id)
                 await delivery.give_up(BROKEN)
+            finally:
+                del self._asked[message.id]
+
+    async def _answer(self, asked: _Asked, request: TurnRequest, history: ChannelHistory) -> None:
+        """Wait for the channel, then run the turn."""
+        channel_id = request.place.channel_id
+        queue = self._queues.setdefault(channel_id, ChannelQueue(tell_after=self._tell_after))
+
+        def show(place: str) -> None:
+            asked.delivery.changed(Reply(waits_for=place))
+
+        try:
+            async with queue.turn(request.member.id, show):
+                asked.begun = True
+                await self._service.respond(request, history, asked.delivery)
+        finally:
+            if not queue:
+                self._queues.pop(channel_id, None)
 
 
 async def _remark(message: discord.Message, line: str) -> None:

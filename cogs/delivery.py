@@ -73,7 +73,20 @@ class Delivery:
         self._due = 0.0
         self._failures = 0
         self._in_doubt = False  # whether the next message may exist already
-        self._is_lost = False
+        self._is_lost = self._is_withdrawn = False
+
+    @property
+    def reply(self) -> Reply:
+        """What it shows, or is about to."""
+        return self._reply
+
+    def shows_on(self, message_id: int) -> bool:
+        """Whether that message is part of the answer."""
+        return any(message.id == message_id for message in self._sent)
+
+    def withdraw(self) -> None:
+        """Post nothing where nothing is posted yet: the question is gone."""
+        self._is_withdrawn = True
 
     async def __aenter__(self) -> "Delivery":
         self._typing = asyncio.create_task(self._type())
@@ -149,6 +162,8 @@ class Delivery:
         wanted = reply_in_messages(self._reply, pieces, final=final, begun=bool(self._sent))
         for index, content in enumerate(wanted):
             if index == len(self._sent):
+                if self._is_withdrawn:
+                    return False
                 await self._post(content)
                 return True
             if content != self._shown[index]:

@@ -87,6 +87,8 @@ def _status(reply: Reply, *, begun: bool) -> str:
     running = ", ".join(run.call.name.replace("__", r"\_\_") for run in reply.running)
     if running:
         return _one_line(f"running {running}")
+    if reply.waits_for:
+        return _one_line(reply.waits_for)
     return "thinking" if begun and reply.state in {"waiting", "thinking", "tool"} else ""
 
 

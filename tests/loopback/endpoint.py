@@ -89,10 +89,17 @@ class LoopbackEndpoint:
     """Serves a script inside `async with`; leaving it checks that the script was kept to."""
 
     def __init__(
-        self, steps: Sequence[Step] = (), *, models: Sequence[str] = ("loopback-model",)
+        self,
+        steps: Sequence[Step] = (),
+        *,
+        models: Sequence[str] = ("loopback-model",),
+        properties: Json = None,
     ) -> None:
         self._steps = list(steps)
         self._models = models
+        self.properties = properties
+        """What is told at /props, as llama.cpp's server does; None for a server that has none."""
+        self.asked_properties = 0
         self.received: list[Received] = []
         self.listings = 0
         """Times that the models were asked for."""
@@ -122,6 +129,7 @@ class LoopbackEndpoint:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._list)
+        app.router.add_get("/props", self._tell_properties)
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1.0)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", port)
@@ -151,6 +159,12 @@ class LoopbackEndpoint:
         self.listings += 1
         data = [{"id": name, "object": "model"} for name in self._models]
         return web.json_response({"object": "list", "data": data})
+
+    async def _tell_properties(self, request: web.Request) -> web.Response:
+        self.asked_properties += 1
+        if self.properties is None:
+            raise web.HTTPNotFound
+        return web.json_response(self.properties)
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         received = Received(raw=await request.read(), headers=dict(request.headers))
