@@ -29,6 +29,7 @@ from prompt.events import (
 from prompt.prompt import Prompt
 from prompt.surface import canonical_json
 from prompt.taught import result_text, written_call
+from prompt.tokens import estimate, within
 from prompt.values import PromptItem, TextPart, ToolCall, ToolResult, Turn
 from providers.base import CallKey, Provider, RequestOptions
 from providers.verbatim import find_calls
@@ -36,7 +37,7 @@ from providers.verbatim import find_calls
 log = logging.getLogger(__name__)
 
 MAX_ROUNDS = 8
-"""Requests in one turn. A call in the last one does not run."""
+"""Requests in one turn, fewer where the budget is used up. A call in the last one does not run."""
 
 MAX_CALL_ERRORS = 2
 """Rounds of a turn in which the model is told what was wrong with its calls. After that, calls
@@ -49,6 +50,12 @@ READING = "the model is loading or reading"
 
 LAST_ROUND = "No more tool calls run in this turn. Answer in words now."
 ANSWER_NUDGE = "Please answer in words."
+LEAST_RESULT = 100
+"""Tokens that any result may have, so that a full prompt still tells how a call went."""
+
+LEFT_BY_RESULTS = 256
+"""Tokens of the budget that large results leave free: for the calls themselves, and one more."""
+
 NOTHING_SAID = "(no answer)"
 """Stands for an empty answer: without it the nudge would lengthen the message before."""
 
@@ -101,6 +108,7 @@ class TurnRun:
     async def run(self, prompt: Prompt, lease: Lease) -> None:
         """Answer `prompt`, each request when `lease` lets it go. Raises EndpointError with what
         came before it kept in the reply."""
+        last = False
         for number in range(1, MAX_ROUNDS + 1):
             options = replace(
                 self._options,
@@ -110,30 +118,35 @@ class TurnRun:
             async with lease.request() as slot:
                 got = await self._stream(prompt, replace(options, slot=slot))
             text = self._reply.next_round()
-            last = number == MAX_ROUNDS
-            notes = [LAST_ROUND] if number == MAX_ROUNDS - 1 else []
+            results: list[ToolResult] = []
+            notes: list[str] = []
             if not got.calls and not got.errors:
                 self._record(text)
                 if text.strip() or self._nudged or last:
                     self._end(text, got.finish_reason)
                     return
                 self._nudged = True
-                prompt = prompt.grown(*_exchange(NOTHING_SAID, got, (), [ANSWER_NUDGE, *notes]))
-                continue
-            if last:
+                text, notes = NOTHING_SAID, [ANSWER_NUDGE]
+            elif last:
                 unrun = [refused(call, "round_limit", message=LAST_ROUND) for call in got.calls]
                 self._record(text, got.calls, unrun)
                 self._give_up(TOO_MANY_ROUNDS)
                 return
-            results = await self._work.run(got.calls, prompt.surface)
-            self._record(text, got.calls, results)
-            if got.errors and self._told_errors == MAX_CALL_ERRORS:
-                if not got.calls:
-                    self._give_up(CALL_FAILED)
-                    return
-                got.errors.clear()
-            self._told_errors += bool(got.errors)
-            prompt = prompt.grown(*_exchange(text, got, results, notes))
+            else:
+                ran = await self._work.run(got.calls, prompt.surface)
+                results = _fitting(ran, prompt.room - LEFT_BY_RESULTS)
+                self._record(text, got.calls, results)
+                if got.errors and self._told_errors == MAX_CALL_ERRORS:
+                    if not got.calls:
+                        self._give_up(CALL_FAILED)
+                        return
+                    got.errors.clear()
+                self._told_errors += bool(got.errors)
+            grown = prompt.grown(*_exchange(text, got, results, notes))
+            last = number + 1 == MAX_ROUNDS or grown.room < 0
+            if last:
+                grown = prompt.grown(*_exchange(text, got, results, [*notes, LAST_ROUND]))
+            prompt = grown
 
     async def _stream(self, prompt: Prompt, options: RequestOptions) -> _Round:
         got = _Round()
@@ -224,6 +237,18 @@ class TurnRun:
             self.turns.append(Turn(role="assistant", parts=(*words, *calls)))
         if results:
             self.turns.append(Turn(role="tool", parts=tuple(results)))
+
+
+def _fitting(results: Sequence[ToolResult], room: int) -> list[ToolResult]:
+    """The results cut so that together they keep to `room` tokens, each to its fair share."""
+    fitting: list[ToolResult] = []
+    for left, result in zip(range(len(results), 0, -1), results, strict=True):
+        text = within(result.text, max(room // left, LEAST_RESULT))
+        if cut := len(result.text) - len(text):
+            text += f"\n[cut for lack of room: {cut} more characters]"
+        room -= estimate(text)
+        fitting.append(replace(result, text=text))
+    return fitting
 
 
 def _exchange(

@@ -55,6 +55,7 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
                 for stage, items in built
             ),
             tokens=total,
+            room=budget.prompt - total,
             dropped_exchanges=dropped,
             prefix_hash=_prefix_hash(items),
         ),

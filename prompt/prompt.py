@@ -7,6 +7,7 @@ tail are the exchanges of the turn under way, and those only grow.
 from dataclasses import dataclass, field, replace
 
 from prompt.surface import ToolSurface
+from prompt.tokens import estimate
 from prompt.values import PromptItem
 from prompt.verbatim import WireMode
 
@@ -23,11 +24,15 @@ class StageReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What the builder did, for snapshots and for what is reported as grounding."""
+    """What the builder did, for snapshots and for what is reported as grounding.
+
+    `room` is how many tokens are left for the exchanges of the turn.
+    """
 
     mode: WireMode
     stages: tuple[StageReport, ...] = ()
     tokens: int = 0
+    room: int = 0
     dropped_exchanges: int = 0
     prefix_hash: str = ""
     context_snippets: tuple[str, ...] = ()
@@ -46,6 +51,11 @@ class Prompt:
     def grown(self, *items: PromptItem) -> "Prompt":
         """This prompt with more exchanges at its end."""
         return replace(self, exchanges=(*self.exchanges, *items))
+
+    @property
+    def room(self) -> int:
+        """Tokens that further exchanges may have; negative once the budget is passed."""
+        return self.report.room - sum(estimate(item.text) for item in self.exchanges)
 
     @property
     def all_items(self) -> tuple[PromptItem, ...]:

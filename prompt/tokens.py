@@ -12,3 +12,13 @@ def estimate(text: str) -> int:
     """Tokens of one message: about 3.5 ASCII characters each, one for any other character."""
     ascii_count = sum(character < "\x80" for character in text)
     return _MESSAGE_OVERHEAD + (ascii_count * 2 + 6) // 7 + (len(text) - ascii_count)
+
+
+def within(text: str, tokens: int) -> str:
+    """The longest beginning of `text` that costs at most `tokens`; empty where none does."""
+    room = (tokens - _MESSAGE_OVERHEAD) * 7
+    for place, character in enumerate(text):
+        room -= 2 if character < "\x80" else 7
+        if room < 0:
+            return text[:place]
+    return text

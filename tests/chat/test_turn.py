@@ -8,15 +8,19 @@ from chat.turn import (
     CALL_FAILED,
     CUT_BY_LENGTH,
     LAST_ROUND,
+    LEFT_BY_RESULTS,
     MAX_ROUNDS,
     NO_ANSWER,
     TOO_MANY_ROUNDS,
 )
+from data.store import Store
 from prompt.events import AFTER_CALLS, CallErrorCode, Dropped, Reclassified
 from prompt.values import TextPart, ToolCall, ToolResult, Turn
 from providers.base import EndpointError, Unavailable
 from tests.chat.house import House
 from tests.chat.scripted import Recorder, Step, call, end, say, think, wrong
+from tools.builtin import builtin_registry
+from tools.registry import Registry, ToolContext, tool
 
 ROLL = call("roll_dice", dice="1d6")
 TIME = call("current_time", timezone="UTC")
@@ -297,6 +301,51 @@ async def test_no_line_is_shown_twice(house: House) -> None:
     for steps in endings:
         shown = await house.ask("Hi", *steps)
         assert len(set(shown.reply.notices)) == len(shown.reply.notices) > 0
+
+
+@tool(read_only=True)
+async def read_page(context: ToolContext, *, letter: str) -> str:
+    """Read a page."""
+    return letter * 7000
+
+
+PAGE_TOKENS = 2004
+
+
+async def test_results_keep_to_the_room_that_is_left(store: Store) -> None:
+    house = House(store, registry=Registry(read_page), window=4500)
+    pages = [call("read_page", letter=letter) for letter in "ab"]
+    shown = await house.ask("Read!", pages, [say("Done.")])
+    first, second = house.requests
+    assert 2 * PAGE_TOKENS > first.prompt.report.room > PAGE_TOKENS
+    assert 0 <= second.prompt.room <= LEFT_BY_RESULTS
+    assert LAST_ROUND not in second.last
+    told = results(await house.stored(shown))
+    assert abs(len(told[0].text) - len(told[1].text)) < 100
+    assert all("\n[cut for lack of room: " in result.text for result in told)
+    assert all(result.text in second.last for result in told)
+    house.model.check()
+
+
+async def test_a_small_result_leaves_its_share_to_the_others(store: Store) -> None:
+    house = House(store, registry=Registry(read_page, *builtin_registry()), window=4500)
+    shown = await house.ask(
+        "Read!", [call("recall"), call("read_page", letter="a")], [say("Done.")]
+    )
+    assert results(await house.stored(shown))[1].text == "a" * 7000
+    house.model.check()
+
+
+async def test_the_turn_closes_when_its_room_is_used_up(store: Store) -> None:
+    house = House(store, registry=Registry(read_page), window=3000)
+    rounds: list[Step] = [[call("read_page", letter=letter)] for letter in "abcd"]
+    shown = await house.ask("Read!", *rounds)
+    closing = [LAST_ROUND in request.last for request in house.requests]
+    assert closing == [False, False, False, True]
+    assert [result.outcome for result in results(await house.stored(shown))][-1] == "denied"
+    assert house.requests[-1].prompt.room > -200  # which the room for the reply bears
+    assert shown.reply.notices == [TOO_MANY_ROUNDS]
+    house.model.check()
 
 
 def raw_markup(shown: Recorder) -> list[str]:

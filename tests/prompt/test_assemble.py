@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from prompt.assemble import assemble
 from prompt.demonstrations import ACKNOWLEDGEMENT
-from prompt.dialogue import exchanges
+from prompt.dialogue import exchanges, turn_item
 from prompt.prompt import Prompt
 from prompt.snapshot import Budget, PromptTooLarge, Snapshot
 from prompt.stages import NUDGE, STAGES, TOOL_DEFINITIONS_TAG, Stage
@@ -206,6 +206,9 @@ def test_the_report_adds_up() -> None:
     field = estimate(SURFACE.block)
     assert report.tokens == sum(stage.tokens for stage in report.stages) + field
     assert report.tokens == sum(estimate(item.text) for item in prompt.items) + field
+    assert report.room == prompt.room == BUDGET.prompt - report.tokens
+    grown = prompt.grown(turn_item(said("assistant", "word " * 10)))
+    assert grown.room == report.room - estimate("word " * 9 + "word")
     omitted = assemble(replace(FULL, config=config("verbatim_only")), BUDGET)
     assert omitted.report.tokens == report.tokens - field
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt.tokens import estimate
+from prompt.tokens import estimate, within
 
 
 @given(st.text(), st.text())
@@ -21,3 +21,12 @@ def test_about_what_vocabularies_need() -> None:
     english = "The quick brown fox jumps over the lazy dog while the rain keeps falling. " * 20
     assert 300 <= estimate(english) <= 450  # common vocabularies need about 310
     assert estimate("東京都") == estimate("") + 3  # one a character, where they need one to two
+
+
+@given(st.text(), st.integers(-5, 60))
+def test_what_is_within_is_the_longest_beginning_that_fits(text: str, tokens: int) -> None:
+    kept = within(text, tokens)
+    assert text.startswith(kept)
+    assert estimate(kept) <= tokens or kept == ""
+    if kept != text:
+        assert estimate(text[: len(kept) + 1]) > tokens
