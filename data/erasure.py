@@ -14,8 +14,8 @@ from prompt.values import Json
 MEMBER_TABLES: tuple[LiteralString, ...] = ("facts", "turns")
 """Tables with guild_id and member_id."""
 
-GUILD_TABLES: tuple[LiteralString, ...] = (*MEMBER_TABLES, "settings")
-"""Tables with guild_id. Replies go with their turns."""
+GUILD_TABLES: tuple[LiteralString, ...] = (*MEMBER_TABLES, "settings", "endpoints", "approvals")
+"""Tables with guild_id. Replies go with their turns, verdicts on its own endpoint with that."""
 
 
 async def export_member(database: Database, guild_id: int, member_id: int) -> Json:
@@ -64,6 +64,10 @@ async def erase_member(database: Database, guild_id: int, member_id: int) -> Non
 async def erase_guild(database: Database, guild_id: int) -> None:
     """Remove all that is kept of a guild, its settings and its members' words."""
     async with database.transaction() as transaction:
+        await transaction.run(
+            "DELETE FROM verdicts WHERE endpoint IN (SELECT id FROM endpoints WHERE guild_id = ?)",
+            guild_id,
+        )
         for table in GUILD_TABLES:
             await transaction.run(f"DELETE FROM {table} WHERE guild_id = ?", guild_id)  # noqa: S608
     await database.checkpoint()

@@ -99,6 +99,17 @@ def _lower(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
 
+def _guilds(value: object) -> object:
+    """A word, or guild ids as people write them: numbers with commas or blanks between."""
+    text = str(value).strip().lower().strip("[]")
+    if text in {"ask", "all"}:
+        return text
+    ids = text.replace(",", " ").split()
+    if not ids or not all(one.isascii() and one.isdecimal() for one in ids):
+        raise ValueError("must be ask, all, or the ids of servers with commas between")
+    return frozenset(map(int, ids))
+
+
 _Secret = Annotated[SecretStr, AfterValidator(_one_line_of_ascii)]
 _Seconds = Annotated[float, Field(gt=0), AfterValidator(_finite)]
 _Path = Annotated[Path, AfterValidator(_absolute)]
@@ -170,6 +181,20 @@ class Settings(BaseSettings):
     )
     idle_timeout: _Seconds = Field(
         default=120, description="the longest pause between two pieces of an answer, in seconds"
+    )
+    approved_guilds: Annotated[Literal["ask", "all"] | frozenset[int], BeforeValidator(_guilds)] = (
+        Field(
+            default="ask",
+            description="which servers your endpoint serves without your being asked: all, or a "
+            "list of server ids; the others ask you in a direct message",
+            examples=["81384788765712384, 41771983423143937"],
+        )
+    )
+    dms: Annotated[Literal["on", "off"], BeforeValidator(_lower)] | None = Field(
+        default=None,
+        description="on or off: whether others than you may chat in direct messages; without it, "
+        "what /config dms says",
+        examples=["off"],
     )
     log_level: Annotated[LogLevel, BeforeValidator(_lower)] = Field(
         default="info", description="how much is logged: debug, info, warning, error or critical"

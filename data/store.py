@@ -9,9 +9,11 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from data.approvals import Approvals
 from data.channels import Channels
 from data.claims import Claims
 from data.database import Database, open_database, to_the_end
+from data.endpoints import GuildEndpoints
 from data.erasure import erase_guild, erase_member, export_member
 from data.facts import Facts
 from data.guild_settings import GuildSettings
@@ -38,6 +40,8 @@ class Store:
         self.claims = Claims(database)
         self.channels = Channels(database)
         self.meta = Meta(database)
+        self.endpoints = GuildEndpoints(database)
+        self.approvals = Approvals(database)
 
     async def export_member(self, guild_id: int, member_id: int) -> Json:
         """All that is kept of a member in a guild (0: direct messages), as a JSON object."""

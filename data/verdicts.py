@@ -1,6 +1,7 @@
 """What is known about the tool calling of an endpoint and model.
 
-Invariant: one verdict for each pair. An endpoint is its base URL without credentials.
+Invariant: one verdict for each pair. The operator's endpoint is its base URL without credentials,
+one that a guild brought is its id, so that guilds do not learn from each other.
 """
 
 from data.database import Database

@@ -4,7 +4,9 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+from data.approvals import Approvals
 from data.database import Database
+from data.endpoints import GuildEndpoints
 from data.erasure import GUILD_TABLES, MEMBER_TABLES, erase_guild, erase_member, export_member
 from data.facts import Facts
 from data.guild_settings import GuildSettings
@@ -29,6 +31,15 @@ async def fill(database: Database, guild_id: int, member_id: int) -> None:
         )
     )
     await GuildSettings(database).put(guild_id, "", "rules", f"rules of {guild_id}")
+    await Approvals(database).add(guild_id, "approved")
+    await GuildEndpoints(database).put(
+        guild_id,
+        base_url=f"https://host-of-{guild_id}/v1",
+        model="m",
+        sealed_key="sealed",
+        allow_private=False,
+        set_by=member_id,
+    )
 
 
 async def rows(database: Database, guild_id: int, member_id: int) -> dict[str, int]:

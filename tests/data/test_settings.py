@@ -359,3 +359,29 @@ def test_what_variables_set_is_known_with_its_place(tmp_path: Path):
         "model": "the environment",
         "persona": str(dotenv),
     }
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("ask", "ask"),
+        ("ALL", "all"),
+        ("12", frozenset({12})),
+        (" 12, 34 56 ", frozenset({12, 34, 56})),
+    ],
+)
+def test_approved_guilds_are_a_word_or_a_list(tmp_path: Path, written: str, meant: object):
+    assert load(tmp_path, VERBATIM_APPROVED_GUILDS=written).approved_guilds == meant
+
+
+def test_approved_guilds_in_the_file_may_be_a_list_too(tmp_path: Path):
+    (tmp_path / "config.toml").write_text("approved_guilds = [12, 34]\n")
+    assert load(tmp_path).approved_guilds == frozenset({12, 34})
+
+
+@pytest.mark.parametrize("written", ["some", "12, mine", "-1", "1.5", ","])
+def test_other_approved_guilds_are_refused_in_one_line(tmp_path: Path, written: str):
+    with pytest.raises(SettingsError) as caught:
+        load(tmp_path, VERBATIM_APPROVED_GUILDS=written)
+    (line,) = str(caught.value).splitlines()
+    assert "must be ask, all, or the ids of servers" in line
