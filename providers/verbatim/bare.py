@@ -27,6 +27,8 @@ _KEYS = {
 }
 _KEY_WORDS = Words(_KEYS)
 _STRING_LIMIT = 256
+_STRING_BEGINS = frozenset("\"'“")
+_INNER_BEGINS = frozenset(["", *"{\\ \"'"])
 _SCALAR = re.compile(r"[\w.+-]*")
 _SCALAR_WORDS = re.compile(r"[^\n,}\]]*")
 
@@ -86,7 +88,7 @@ def _cut_object(c: Candidate, start: int, frame: Frame, calls: list[ObjectCall])
     if calls and all(_is_call(c, call, lone=False) for call in calls):
         c.propose_all(calls, start, frame.end, ending=ending_of(frame))
         return frame.end
-    name = c.early_name(start)
+    name = c.early_name(start) or c.inner_name(start)
     if c.names.resolve(name) is None:
         return None
     c.propose(name, None, start, frame.end, ending="cut")
@@ -124,7 +126,7 @@ def may_be_call(c: Candidate, start: int) -> Wait[bool]:
         if key in SINGLE_KEYS or (key == "function" and char == "{"):
             return char == "{"
         if key in ARGUMENT_KEYS:
-            return char in "{\"'n[“" or named
+            return (yield from _may_hold_object(c, pos))
         if named:
             return False
         value, pos = yield from _short_value(c, pos)
@@ -140,6 +142,14 @@ def may_be_call(c: Candidate, start: int) -> Wait[bool]:
         if (yield from c.scan.peek(pos)) != ",":
             return not c.scan.at(pos)
         pos = yield from c.scan.skip(pos + 1)
+
+
+def _may_hold_object(c: Candidate, pos: int) -> Wait[bool]:
+    """Whether arguments that begin at `pos` are an object, a string that holds one, or null."""
+    char = yield from c.scan.peek(pos)
+    if char in _STRING_BEGINS:
+        return (yield from c.scan.peek(pos + 1)) in _INNER_BEGINS
+    return char in ("{", "n")
 
 
 def _short_value(c: Candidate, pos: int) -> Wait[tuple[str | None, int]]:

@@ -21,6 +21,7 @@ _EARLY_NAME = re.compile(
     rf"['\"]?(?:{'|'.join(NAME_KEYS)})['\"]?\s{{0,9}}:\s{{0,40}}"
     r"(?:\{\s{0,40}['\"]name['\"]\s{0,9}:\s{0,40})?['\"]([^'\"\\{}]{1,128})['\"]"
 )
+_INNER_NAME = re.compile(r"\"name\"\s{0,9}:\s{0,9}\"([^\"\\]{1,128})\"")
 _NAME = re.compile(r"[\w.\-:/]*")
 
 
@@ -64,7 +65,7 @@ class Candidate:
         """Set by a reader that found what makes such a line thinking."""
         self._sink = sink
         self._open: Site | Malformed | None = None
-        self._started = False
+        self._announced = ""
 
     @property
     def found(self) -> bool:
@@ -78,10 +79,10 @@ class Candidate:
 
     def started(self, spec: ToolSpec, start: int) -> None:
         """The call that begins at `start` is one of `spec`, whatever its arguments."""
-        if not self._started:
+        if not self._announced:
             self.settle(start, "closed")
             self._sink.started(spec.name)
-            self._started = True
+            self._announced = spec.name
             self.scan.room = self.limit
 
     def propose(
@@ -105,7 +106,7 @@ class Candidate:
             repaired=repaired,
             size=size if size > self.limit else 0,
         )
-        self._started = False
+        self._announced = ""
         self.scan.room = None
 
     def propose_all(
@@ -150,7 +151,7 @@ class Candidate:
     def malformed(self, problem: str, end: int, *, name: str = "", cut: bool = False) -> None:
         """Up to `end` stands a wrapper without a readable call; closers may still be added."""
         self._open = Malformed(name=name, problem=problem, span=(self.start, end), cut=cut)
-        self._started = False
+        self._announced = ""
         self.scan.room = None
 
     def channel(self, ends: Sequence[str] = (), *, final: bool = False) -> None:
@@ -189,7 +190,7 @@ class Candidate:
             yield
 
     def _announce(self, start: int) -> None:
-        if self._started:
+        if self._announced:
             return
         spec = self.names.resolve(self.early_name(start))
         if spec:
@@ -197,7 +198,14 @@ class Candidate:
 
     def early_name(self, start: int) -> str:
         """The name in the call object at `start`, as soon as it has been written."""
+        if self._announced:
+            return self._announced
         match = _EARLY_NAME.match(self.scan.slice(start, start + _EARLY))
+        return match.group(1) if match else ""
+
+    def inner_name(self, start: int) -> str:
+        """The first name in the object at `start`, at whatever depth."""
+        match = _INNER_NAME.search(self.scan.slice(start, start + _EARLY))
         return match.group(1) if match else ""
 
     def read_object(self, frame: Frame) -> list[ObjectCall]:

@@ -36,6 +36,7 @@ _INFO = re.compile(r"[\w+.#-]*")
 _ROLE = re.compile(r"[A-Za-z]*")
 _NEVER = re.compile(r"(?!)")
 _QUOTES = frozenset("\"'“‘«(")
+_SENTENCE_ENDS = frozenset(".!?:\n")
 _AFTER_MENTION = frozenset(" ,.;:)\"'”’»")
 _ORPHANS = Words(tokens.ORPHANS)
 _ROLE_ENDS = {word: Words(ends) for word, ends in tokens.NAMED_TURN.items()}
@@ -313,14 +314,18 @@ class Engine:
 
     def _stands_apart(self) -> bool:
         """Whether a thinking tag here opens a block, rather than being named in a sentence."""
-        before = self.out.tail[-1:]
-        return self.out.pos == self._content or not (before.isalpha() or before == " ")
+        before = self.out.tail
+        if before[-1:] == " ":
+            return self.out.pos == self._content or before[0] in _SENTENCE_ENDS
+        return not before[-1:].isalpha()
 
     def _orphan(self, end: int) -> Wait[None]:
         """A closing tag that nothing opened: what was said so far is thinking."""
         before = self.out.tail
         after = yield from self.scan.peek(end)
-        in_sentence = before[-1:] in _QUOTES or (before[-1:] == " " and before[0] not in ".!?:")
+        in_sentence = before[-1:] in _QUOTES or (
+            before[-1:] == " " and before[0] not in _SENTENCE_ENDS
+        )
         if in_sentence and self.out.pos != self._content and after and after in _AFTER_MENTION:
             self.out.words(end)
             return

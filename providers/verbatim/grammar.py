@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from providers.verbatim.candidate import Candidate
 from providers.verbatim.scanner import Wait, Words
+from providers.verbatim.tokens import ORPHANS
 
 CallReader: TypeAlias = Callable[[Candidate, "Grammar", int, int], Wait[int | None]]
 """Reads a call that begins with a marker: candidate, grammar, where the marker begins, where it
@@ -73,7 +74,7 @@ class Grammar:
         self.lines.update(self.prefixes)
         self.noise = frozenset(marker for d in known for marker in d.noise)
         self.openers = Words((*self.wrappers, *self.calls))
-        self.closing = Words(self.closers)
+        self.closing = Words((*self.closers, *ORPHANS))
         self.inside = Words((*self.wrappers, *self.calls, *self.closers, *self.noise))
         self.name_markers = Words(self.after_name)
         self.name_prefixes = Words(self.prefixes)

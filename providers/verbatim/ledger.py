@@ -26,6 +26,7 @@ from providers.verbatim.settings import ParserSettings
 from providers.verbatim.sites import Malformed, Site
 
 _CUT = ("length", "error")
+_BY_ITSELF = ("stop", "tool_calls")
 _RAW_SHOWN = 2_000
 _LISTED_NAMES = 20
 
@@ -239,10 +240,11 @@ class Ledger:
                 f"The arguments of {spec.name} exceed {self._settings.max_argument_chars} "
                 "characters. Send less at once.",
             )
-        if site.ending == "cut" or (self.finish in _CUT and site.ending != "closed"):
+        unfinished = site.ending == "open" and self.finish not in _BY_ITSELF
+        unsure = site.ending != "closed" and self.finish in _CUT
+        if site.ending == "cut" or unfinished or unsure:
             return self._error(site, raw, "truncated", _truncated(spec))
-        complete = site.ending != "open" or self.finish in ("stop", "tool_calls")
-        bound = bind_call(spec, site.arguments, complete=complete)
+        bound = bind_call(spec, site.arguments)
         if isinstance(bound, BindFailure):
             if site.ending == "open":
                 return self._error(site, raw, "truncated", _truncated(spec))

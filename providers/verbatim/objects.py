@@ -206,7 +206,7 @@ def _call_with(name: str, key: str, member: _Member, *, lone: bool, repaired: bo
     return ObjectCall(
         name=name,
         arguments=arguments,
-        exact=lone and isinstance(value, dict),
+        exact=lone and _holds_object(value),
         odd=odd,
         schema=_is_schema(value),
         repaired=repaired,

@@ -69,6 +69,9 @@ def _nothing_inside(
     c: Candidate, wrapper: Wrapper, opened: int, pos: int, *, closed: bool
 ) -> Wait[int | None]:
     """A wrapper that is empty or holds prose: an error where it was meant, else just a mention."""
+    if c.start >= opened:
+        # Something in it was hidden; what is left of it does not matter.
+        return c.start
     meant = c.setting.line_start and wrapper.strict
     if not wrapper.tag and not (meant and closed):
         c.hide(opened, "a call marker without a call")

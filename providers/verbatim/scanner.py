@@ -39,7 +39,7 @@ _NAMESPACE = re.compile(
     re.IGNORECASE,
 )
 _SPACES = re.compile(r"\s*")
-_BLANKS = re.compile(r"[ \t]*")
+_BLANKS = re.compile(r"[ \t\r]*")
 
 
 class Words:
@@ -199,7 +199,7 @@ class Scanner:
             yield
 
     def blanks(self, pos: int) -> Wait[int]:
-        """Where the spaces and tabs at `pos` end."""
+        """Where the white space at `pos` ends, at the latest with the line."""
         return (yield from self.skip(pos, _BLANKS))
 
     def word(self, pos: int, words: Words) -> Wait[tuple[str | None, int]]:

@@ -19,7 +19,7 @@ _WORD = re.compile(r"\w*")
 # What a template puts behind a message ends a line as well.
 _LINE_ENDS = Words((*STOPS, *FOREIGN_TURN, *OWN_TURN, *NAMED_TURN, *ORPHANS))
 _TICKS = re.compile(r"`*")
-_JOINTS = re.compile(r"[ \t;,]*")
+_JOINTS = re.compile(r"[ \t\r;,]*")
 _ARGUMENT_BEGINS = re.compile(
     r"[)\]{\"'“‘\[\d*-]|(?:true|false|null|True|False|None)\s*[,)]|[^\W\d]\w*\s*[=:]"
 )
@@ -62,7 +62,7 @@ def read_line(
         if ends:
             if not alone:
                 c.last = True
-            end += len(c.scan.slice(end, after).rstrip(" \t"))
+            end += len(c.scan.slice(end, after).rstrip(" \t\r"))
             c.extend(end)
             return end
         if not alone:
@@ -95,8 +95,11 @@ def _read_call(
     if char == "{" and spec and blanks - end <= 1:
         frame = yield from c.scan.value(blanks)
         arguments: Written = c.scan.slice(blanks, frame.end)
-    elif char == "(" and blanks == end:
-        begins = yield from _begins(c, blanks + 1, object_only=objects_only or spec is None)
+    elif char == "(" and (blanks == end or (spec and blanks == end + 1)):
+        spaced = blanks > end
+        begins = yield from _begins(
+            c, blanks + 1, object_only=objects_only or spec is None or spaced
+        )
         if not begins:
             return None
         frame = yield from c.scan.value(blanks)
@@ -169,6 +172,8 @@ def _closing_ticks(c: Candidate, frame: Frame, ticks: int) -> Wait[tuple[int | N
 def read_list(c: Candidate, pos: int) -> Wait[int | None]:
     """Calls of offered tools in a Python list that is alone on its line."""
     pos = yield from c.scan.skip(pos + 1)
+    if not (yield from c.scan.peek(pos)).isalpha():
+        return None
     while True:
         end = yield from c.name(pos)
         name = c.scan.slice(pos, end)

@@ -17,7 +17,7 @@ _HEADER_ENDS = Words(("<|message|>", "<|end|>", "<|call|>", "<|return|>", "<|sta
 _BODY_ENDS = ("<|call|>", "<|end|>", "<|return|>")
 _BODY_STOPS = Words((*_BODY_ENDS, "<|start|>", "<|channel|>"))
 _HEADER_LIMIT = 256
-_RECIPIENT = re.compile(r"to=([\w.\-:/]+)")
+_RECIPIENT = re.compile(r"to=(?:functions\.)?([\w.\-:/]+)")
 _CHANNEL = re.compile(r"<[|｜]channel[|｜]>\s*(\w+)", re.IGNORECASE)
 _NOT_TOOLS = frozenset({"assistant", "user", "all", "system"})
 
@@ -25,10 +25,13 @@ _NOT_TOOLS = frozenset({"assistant", "user", "all", "system"})
 def _read(c: Candidate, grammar: Grammar, start: int, pos: int) -> Wait[int | None]:
     marker, where, end = yield from c.scan.until(pos, _TOKEN, _HEADER_ENDS)
     header = c.scan.slice(start, where)
+    recipient = _RECIPIENT.search(header)
+    if marker is None and recipient and c.setting.calls:
+        c.propose(recipient.group(1), None, start, where, ending="cut")
+        return where
     if marker != "<|message|>" or len(header) > _HEADER_LIMIT:
         c.hide(pos, "a channel marker")
         return pos
-    recipient = _RECIPIENT.search(header)
     channel = _CHANNEL.search(header)
     name = channel.group(1).lower() if channel else ""
     if recipient and recipient.group(1) not in _NOT_TOOLS and c.setting.calls:

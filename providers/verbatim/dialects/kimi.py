@@ -20,6 +20,7 @@ _CLOSERS = (
 
 
 def _arguments(c: Candidate, grammar: Grammar, name: str, start: int, pos: int) -> Wait[int | None]:
+    name = name.removeprefix("functions.")
     flat = _FLAT_ID.fullmatch(name)
     if c.names.resolve(name) is None and flat and c.names.resolve(flat.group(1)):
         name = flat.group(1)
