@@ -45,16 +45,17 @@ class Draft:
     def set(self, **changes: str | None) -> None:
         """Change fields. ValueError says in words what is wrong with a value."""
         try:
-            self._settings = Settings.model_validate({**self._settings.model_dump(), **changes})
+            checked = Settings.model_validate(changes)
         except ValidationError as error:
             (detail, *_) = error.errors(include_url=False, include_context=False)
             problem = detail["msg"].removeprefix("Value error, ")
         else:
-            for field in changes:
-                value = getattr(self._settings, field)
-                self._changes[field] = (
-                    value.get_secret_value() if isinstance(value, SecretStr) else value
-                )
+            values = {field: getattr(checked, field) for field in changes}
+            self._settings = self._settings.model_copy(update=values)
+            self._changes.update(
+                (field, value.get_secret_value() if isinstance(value, SecretStr) else value)
+                for field, value in values.items()
+            )
             return
         # Raised out here so that no traceback shows the validation error and its input.
         raise ValueError(problem)
