@@ -38,7 +38,8 @@ async def endpoint_finding(endpoint: Endpoint, model: str | None) -> Finding:
         names = await endpoint.list_models()
     except EndpointError as error:
         return Finding(fine=False, what=f"endpoint {endpoint.endpoint}: {error.remedy}")
-    if model and names and model not in names:
+    # Ollama lists `name:latest` and takes `name` as well.
+    if model and names and not {model, f"{model}:latest"} & set(names):
         listed = ", ".join(names[:8])
         return Finding(
             fine=False,
