@@ -5,6 +5,7 @@ import httpx2
 import pytest
 
 from providers.base import Unavailable
+from providers.openai.adapter import OpenAIProvider
 from providers.openai.errors import Target, from_exception
 from providers.openai.reach import in_container, when_refused, when_silent
 
@@ -79,12 +80,17 @@ def test_docker_shows_by_its_file(tmp_path: Path) -> None:
     assert in_container({}, root=tmp_path)
 
 
-async def refusal() -> Exception:
-    """What the client raises where nothing listens."""
+async def unused_port() -> int:
     server = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
+    port: int = server.sockets[0].getsockname()[1]
     server.close()
     await server.wait_closed()
+    return port
+
+
+async def refusal() -> Exception:
+    """What the client raises where nothing listens."""
+    port = await unused_port()
     async with httpx2.AsyncClient() as client:
         with pytest.raises(httpx2.ConnectError) as caught:
             await client.get(f"http://127.0.0.1:{port}/")
@@ -98,6 +104,18 @@ async def test_a_real_refusal_gets_the_remedy_of_its_address() -> None:
     assert "host.docker.internal:11434" in error.remedy
     near = from_exception(await refusal(), Target(endpoint="http://gaming-pc:1234/v1"))
     assert "Serve on Local Network" in near.remedy
+
+
+async def test_the_provider_knows_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("container", "docker")
+    port = await unused_port()
+    provider = OpenAIProvider(base_url=f"http://127.0.0.1:{port}")
+    try:
+        with pytest.raises(Unavailable) as caught:
+            await provider.list_models()
+    finally:
+        await provider.close()
+    assert f"http://host.docker.internal:{port}/v1" in caught.value.remedy
 
 
 def test_a_timeout_gets_the_remedy_of_its_address() -> None:
