@@ -59,9 +59,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     from data.settings import SettingsError, load_settings
 
     try:
-        settings = load_settings(os.environ, tolerate_lost_keys=args.command == "setup")
+        enters_secrets = args.command in {"setup", "import-llmcord"}
+        settings = load_settings(os.environ, tolerate_lost_keys=enters_secrets)
         if args.command == "setup":
             return _setup(settings, args)
+        if args.command == "import-llmcord":
+            from cli import import_llmcord
+
+            return import_llmcord.run(args, settings, sys.stdin, sys.stdout)
         if _is_first_day(settings, args):
             if status := _setup(settings, args):
                 return status
@@ -99,6 +104,10 @@ def _arguments() -> argparse.ArgumentParser:
     setup_options.add_arguments(
         commands.add_parser("setup", help="find an endpoint, check the token, write config.toml")
     )
+    moving = commands.add_parser("import-llmcord", help="take over a configuration of llmcord")
+    moving.add_argument("file", type=Path, metavar="config.yaml", help="llmcord's configuration")
+    moving.add_argument("--model", metavar="PROVIDER/MODEL", help="this one, not the first in it")
+    moving.add_argument("--yes", action="store_true", help="write without asking")
     parse.add_parser(commands)
     snapshot.add_arguments(
         commands.add_parser(
