@@ -207,8 +207,9 @@ def _permissions(permissions: Entries) -> Iterator[str]:
 
 def _mapping(value: Any) -> Entries:
     """Entries by name; empty for anything else, as YAML has None for an empty one."""
-    entries = cast("Mapping[Any, Any]", value) if isinstance(value, dict) else {}
-    return {str(name): entry for name, entry in entries.items()}
+    if not isinstance(value, dict):
+        return {}
+    return {str(name): entry for name, entry in cast("dict[Any, Any]", value).items()}
 
 
 def _read(path: Path) -> Entries:
