@@ -39,8 +39,8 @@ def place_in_words(position: int) -> str:
 class FairLine(Generic[T]):
     """What waits. Iterating gives the order in which `take` would serve it if nothing came.
 
-    An arrival moves anyone back by one place at most, and only if its share was served less
-    recently; without arrivals nobody moves back.
+    Without arrivals nobody moves back. An arrival moves those of other outermost shares back by
+    one place at most, and nobody who waits in its own lane.
     """
 
     def __init__(self) -> None:

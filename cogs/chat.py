@@ -77,7 +77,7 @@ class Chat(commands.Cog):
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
         """Queue a message that is meant for the bot."""
-        if self._closing or not self._is_addressed(message):
+        if not self._is_addressed(message):
             return
         try:
             fresh = await self._service.claim(message.id)
@@ -86,10 +86,8 @@ class Chat(commands.Cog):
             return
         if not fresh:
             return
-        if self._closing:
-            await _remark(message, RESTARTING)
-            return
-        task = asyncio.create_task(self._attend(message))
+        attending = _remark(message, RESTARTING) if self._closing else self._attend(message)
+        task = asyncio.create_task(attending)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -21,6 +21,7 @@ from cogs.config import INTENT_LOST, Config
 from cogs.delivery import CADENCE
 from cogs.permissions import NEEDED
 from cogs.ports import Meta, Service
+from cogs.queueing import TELL_AFTER
 from cogs.tool import Tool
 from cogs.tree import CommandTree, sync_if_changed
 
@@ -57,6 +58,7 @@ class VerbatimBot(commands.Bot):
         *,
         reads_all: bool = True,
         cadence: float = CADENCE,
+        tell_after: float = TELL_AFTER,
         guild_ready_timeout: float = 2.0,
     ) -> None:
         # It has no voice, so the operator need not hear what voice would need.
@@ -76,6 +78,7 @@ class VerbatimBot(commands.Bot):
         self._meta = meta
         self._reads_all = reads_all
         self._cadence = cadence
+        self._tell_after = tell_after
         self._chat: Chat | None = None
         self._sync: asyncio.Task[None] | None = None
         self._leaving: asyncio.Task[None] | None = None
@@ -85,7 +88,13 @@ class VerbatimBot(commands.Bot):
         me = self.user
         if me is None:
             raise RuntimeError("setup_hook runs after login, which tells who the bot is")
-        self._chat = Chat(me, self._service, reads_all=self._reads_all, cadence=self._cadence)
+        self._chat = Chat(
+            me,
+            self._service,
+            reads_all=self._reads_all,
+            cadence=self._cadence,
+            tell_after=self._tell_after,
+        )
         await self.add_cog(self._chat)
         await self.add_cog(Config(self._service, reads_all=self._reads_all))
         await self.add_cog(Tool(me, self._service))

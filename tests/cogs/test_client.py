@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from chat.service import RESTARTING
 from cogs.client import run_bot
 from tests.cogs.conftest import CADENCE, Scene
 from tests.cogs.scripted import MemoryMeta, ScriptedService, Stage
@@ -151,7 +152,7 @@ async def test_a_bot_that_is_nowhere_logs_its_invitation(
     assert "applications.commands" in line
 
 
-async def test_a_signal_lets_a_reply_end(quiet_scene: Scene) -> None:
+async def test_a_signal_lets_a_reply_end_and_turns_new_questions_away(quiet_scene: Scene) -> None:
     async def script(stage: Stage) -> None:
         await stage.stream("one two three four", seconds=1.5)
 
@@ -162,7 +163,10 @@ async def test_a_signal_lets_a_reply_end(quiet_scene: Scene) -> None:
         signal.raise_signal(signal.SIGTERM)
         quiet_scene.ask("too late")
         assert await task == 0
-    assert [answer.text for answer in quiet_scene.answers()] == ["one two three four"]
+    assert [answer.text for answer in quiet_scene.answers()] == [
+        "one two three four",
+        f"-# {RESTARTING}",
+    ]
 
 
 async def test_a_signal_marks_a_reply_that_takes_too_long(
