@@ -1,5 +1,6 @@
 """A model that plays a script, and a channel and presenter that keep what they see."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -33,6 +34,11 @@ NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
 GUILD, CHANNEL = 7, 70
 ADA, BOB, BOT = Member(id=10, name="Ada"), Member(id=11, name="Bob"), Member(id=99, name="Verbatim")
 PLACE = Place(guild_id=GUILD, channel_id=CHANNEL)
+
+
+async def soon(awaited: Awaitable[object]) -> None:
+    """Wait for something that is due at once, so that a test fails rather than hangs."""
+    await asyncio.wait_for(awaited, 5)
 
 
 def say(text: str, start: int | None = None) -> TextDelta:

@@ -8,7 +8,7 @@ from chat.service import STOPPED
 from data.store import Store
 from prompt.values import TextPart, ToolCall, Turn
 from tests.chat.house import House
-from tests.chat.scripted import Recorder, call, say
+from tests.chat.scripted import Recorder, call, say, soon
 from tests.chat.test_toolwork import Workshop
 from tools.builtin import builtin_registry
 from tools.registry import Registry
@@ -44,7 +44,7 @@ async def test_in_the_stream(house: House) -> None:
     gate, shown = Gate(), house.presenter()
     house.model.add([say("Once upon a"), gate, say(" time.")])
     turn = begin(house, shown)
-    await gate.reached.wait()
+    await soon(gate.reached.wait())
     assert house.model.open == 1
     await stop(turn)
     assert house.model.open == 0
@@ -58,7 +58,7 @@ async def test_before_the_first_word(house: House) -> None:
     gate, shown = Gate(), house.presenter()
     house.model.add([gate])
     turn = begin(house, shown)
-    await gate.reached.wait()
+    await soon(gate.reached.wait())
     await stop(turn)
     assert (shown.reply.text, shown.reply.notices) == ("", [STOPPED])
     assert await house.stored(shown) == ()
@@ -73,7 +73,7 @@ async def test_while_gathering(house: House, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(house.channel, "read", read)
     turn = begin(house, shown)
-    await gate.reached.wait()
+    await soon(gate.reached.wait())
     await stop(turn)
     assert (shown.finishes, shown.reply.notices) == (1, [STOPPED])
     assert house.requests == []
@@ -85,7 +85,7 @@ async def test_in_a_tool(store: Store) -> None:
     shown = house.presenter()
     house.model.add([say("I write."), call("write", name="a"), call("write", name="b")])
     turn = begin(house, shown)
-    await shop.gate("a begun").wait()
+    await soon(shop.gate("a begun").wait())
     await stop(turn)
     assert shop.log == ["a begins", "a stopped"]
     assert (shown.reply.text, shown.reply.notices) == ("I write.", [STOPPED])
@@ -97,7 +97,7 @@ async def test_between_two_rounds_the_exchange_is_kept(house: House) -> None:
     gate, shown = Gate(), house.presenter()
     house.model.add([call("roll_dice", dice="d6")], [gate])
     turn = begin(house, shown)
-    await gate.reached.wait()
+    await soon(gate.reached.wait())
     await stop(turn)
     stored = await house.stored(shown)
     assert [turn.role for turn in stored] == ["assistant", "tool", "assistant"]
@@ -109,7 +109,7 @@ async def test_what_was_cut_is_marked_in_later_turns(house: House) -> None:
     gate, shown = Gate(), house.presenter()
     house.model.add([say("Once upon a"), gate])
     turn = begin(house, shown)
-    await gate.reached.wait()
+    await soon(gate.reached.wait())
     await stop(turn)
     await house.ask("Go on.", [say(" time.")])
     contents = [message["content"] for message in house.requests[-1].messages]
@@ -123,7 +123,7 @@ async def test_while_the_last_state_is_shown(house: House) -> None:
     shown.before_finish = gate
     house.model.add([say("Hello.")])
     turn = begin(house, shown)
-    await gate.reached.wait()
+    await soon(gate.reached.wait())
     turn.cancel()
     await asyncio.sleep(0)
     assert not turn.done()
@@ -141,9 +141,9 @@ async def test_twice(house: House) -> None:
     shown.before_finish = finish
     house.model.add([say("Hello"), stream])
     turn = begin(house, shown)
-    await stream.reached.wait()
+    await soon(stream.reached.wait())
     turn.cancel()
-    await finish.reached.wait()
+    await soon(finish.reached.wait())
     turn.cancel()
     await asyncio.sleep(0)
     assert not turn.done()
@@ -170,7 +170,7 @@ async def test_a_turn_after_a_stopped_one_is_like_any(store: Store) -> None:
     gate, shown = Gate(), house.presenter()
     house.model.add([gate])
     turn = begin(house, shown)
-    await gate.reached.wait()
+    await soon(gate.reached.wait())
     await stop(turn)
     again = await house.ask("Roll!", [call("roll_dice", dice="d6")], [say("Done.")])
     assert (again.reply.text, again.reply.notices) == ("Done.", [])

@@ -8,7 +8,7 @@ import pytest
 from data.store import Store
 from prompt.values import Outcome
 from tests.chat.house import House
-from tests.chat.scripted import Recorder, call, say
+from tests.chat.scripted import Recorder, call, say, soon
 from tools.registry import Registry, ToolContext, ToolFailure, tool
 
 
@@ -72,8 +72,8 @@ async def test_read_only_calls_run_side_by_side(busy: House, shop: Workshop) -> 
     turn = asyncio.create_task(
         busy.ask("Read!", [call("read", name="a"), call("read", name="b")], [say("Done.")])
     )
-    await shop.gate("a begun").wait()
-    await shop.gate("b begun").wait()  # though `a` has not ended
+    await soon(shop.gate("a begun").wait())
+    await soon(shop.gate("b begun").wait())  # though `a` has not ended
     shop.gate("b").set()
     shop.gate("a").set()
     shown = await turn
@@ -101,7 +101,7 @@ async def test_a_read_before_a_write_has_ended_when_it_begins(busy: House, shop:
     turn = asyncio.create_task(
         busy.ask("Go!", [call("read", name="a"), call("write", name="b")], [say("Done.")])
     )
-    await shop.gate("a begun").wait()
+    await soon(shop.gate("a begun").wait())
     await asyncio.sleep(0)
     assert shop.log == ["a begins"]
     shop.gate("b").set()
