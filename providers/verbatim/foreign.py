@@ -13,6 +13,7 @@ from providers.verbatim.arguments import Bound, bind_call
 from providers.verbatim.bare import read_objects
 from providers.verbatim.candidate import Candidate, Setting
 from providers.verbatim.dialects.registry import GRAMMAR
+from providers.verbatim.dialects.tool_tags import ToolTags
 from providers.verbatim.identity import call_key
 from providers.verbatim.names import NameIndex
 from providers.verbatim.payloads import read_named, read_wrapper
@@ -20,8 +21,15 @@ from providers.verbatim.scanner import Scanner, Wait
 from providers.verbatim.sites import Piece, Site
 
 _ESCAPED = re.compile(r"\\(?:([\"\\/'])|n|t|r)")
-_PLACES = re.compile(r"(?<![\w.\-])[^\W\d][\w.\-]{0,127}(?=\s?[({])|\{|\[|<|[^\x00-\x7f]")
+_PLACES = re.compile(
+    r"(?<![\w.\-])(?:[^\W\d][\w.\-]{0,127}(?=\s?[({])|Action:|call:|functools\[)"
+    r"|\{|\[|<|>>>|\]<"
+)
+# A call that is longer than this is no copy that a model would make by heart.
 _WINDOW = 65_536
+# Text made of nothing but beginnings of calls: after so many characters in vain, look less far.
+_PATIENCE = 1_000_000
+_SHORT_WINDOW = 512
 _MOST_PLACES = 20_000
 
 
@@ -46,36 +54,48 @@ def _unescaped(text: str) -> str:
 
 
 def _sites(text: str, names: NameIndex) -> Iterator[Site]:
+    tags = ToolTags(names.specs)
     after = 0
+    patience = _PATIENCE
     for count, place in enumerate(_PLACES.finditer(text)):
         if count >= _MOST_PLACES:
             return
         if place.start() < after:
             continue
-        window = text[place.start() : place.start() + _WINDOW]
-        sink = _Sites()
+        size = _WINDOW if patience > 0 else _SHORT_WINDOW
         scan = Scanner()
-        scan.append(window)
+        scan.append(text[place.start() : place.start() + size])
         scan.ended = True
+        sink = _Sites()
         c = Candidate(scan, names, sink, start=0, setting=Setting(), limit=_WINDOW)
-        end = _answer(_read(c, place.group(), names))
-        if end is not None:
-            c.settle(end)
-            yield from sink.sites
+        end = _answer(_read(c, tags))
+        if end is None:
+            patience -= scan.end
+            continue
+        c.settle(end)
+        yield from sink.sites
+        if sink.sites:
             after = place.start() + end
 
 
-def _read(c: Candidate, place: str, names: NameIndex) -> Wait[int | None]:
-    if place in ("{", "["):
-        return (yield from read_objects(c, 0, GRAMMAR.closing))
-    if place[0].isalpha() or place[0] == "_":
-        return (yield from read_named(c, GRAMMAR, 0)) if names.resolve(place) else None
+def _read(c: Candidate, tags: ToolTags) -> Wait[int | None]:
+    line, end = yield from c.scan.word(0, GRAMMAR.line_words)
+    if line:
+        return (yield from GRAMMAR.lines[line](c, GRAMMAR, 0, end))
     marker, end = yield from c.scan.word(0, GRAMMAR.openers)
     if marker in GRAMMAR.wrappers:
         return (yield from read_wrapper(c, GRAMMAR, GRAMMAR.wrappers[marker], end))
     if marker in GRAMMAR.calls:
         return (yield from GRAMMAR.calls[marker](c, GRAMMAR, 0, end))
-    return None
+    tag, end = yield from c.scan.word(0, tags.openers)
+    if tag:
+        return (yield from tags.read(c, tag, end))
+    if c.scan.at(0) in ("{", "["):
+        return (yield from read_objects(c, 0, GRAMMAR.closing))
+    name_end = yield from c.name(0)
+    if c.names.resolve(c.scan.slice(0, name_end)) is None:
+        return None
+    return (yield from read_named(c, GRAMMAR, 0))
 
 
 def _answer(scan: Wait[int | None]) -> int | None:

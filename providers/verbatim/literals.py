@@ -91,7 +91,7 @@ def read_value(text: str, leniency: Leniency) -> Json:
     """The one value that `text` holds; surplus closing brackets after it are ignored."""
     reader = _Reader(text, leniency)
     value, pos = reader.value(reader.space(0), 0)
-    if text[pos:].strip(" \t\r\n}])>;,"):
+    if text[reader.space(pos) :].strip(" \t\r\n}])>;,"):
         raise Unreadable("text after the value")
     return value
 

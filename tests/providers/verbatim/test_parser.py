@@ -22,6 +22,7 @@ from tests.providers.verbatim.outcome import (
     errors,
     merged,
     parse,
+    pieces,
     shown,
     untiled,
 )
