@@ -158,6 +158,19 @@ async def test_quick_tools_keep_the_slot() -> None:
     await second.ends()
 
 
+async def test_a_slot_kept_between_rounds_is_not_given_away_in_the_next_one() -> None:
+    scheduler = one_at_a_time(kept=0.02)
+    first, second = Turn(scheduler, place(1)), Turn(scheduler, place(2))
+    await settle()
+    await first.ends_request()
+    await first.goes_on()
+    await asyncio.sleep(0.06)
+    assert not second.streaming
+    await first.ends()
+    await settle()
+    await second.ends()
+
+
 async def test_a_slow_tool_lets_others_in_and_its_turn_then_goes_first() -> None:
     """Were it to queue up anew, a busy endpoint could put a turn off for ever."""
     scheduler = one_at_a_time(kept=0.01)
@@ -299,12 +312,16 @@ async def test_a_server_that_did_not_answer_is_asked_again_later() -> None:
 
 
 async def test_who_sets_a_number_and_no_hint_asks_nothing() -> None:
+    asked: list[str] = []
+
     async def ask() -> int | None:
-        raise AssertionError("asked")
+        asked.append("slots")
+        return None
 
     turn = Turn(one_at_a_time(ask=ask), place(1), Parallelism(most=1))
     await settle()
     await turn.ends()
+    assert asked == []
 
 
 HINTED = Parallelism(most=4, slot_hint=True)
@@ -326,7 +343,7 @@ async def test_a_channel_keeps_its_slot() -> None:
     scheduler = one_at_a_time(ask=two_slots)
     await learnt(scheduler)
     seen: list[int | None] = []
-    for channel in (10, 11, 10, 12, 11, 10):
+    for channel in (10, 12, 10, 14, 12, 10):
         turn = Turn(scheduler, place(1, channel), HINTED)
         await settle()
         await turn.ends_request()
