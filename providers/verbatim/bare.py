@@ -72,9 +72,9 @@ def _read_object(c: Candidate, start: int, stops: Words, *, first: bool) -> Wait
             return None
         c.propose(name, None, start, frame.end, ending=ending_of(frame), size=frame.end - start)
         return frame.end
-    calls = c.read_object(frame)
     if not frame.closed and not frame.stop:
-        return _cut_object(c, start, frame, calls)
+        return _cut_object(c, start, frame)
+    calls = c.read_object(frame)
     if not calls or not all(_is_call(c, call, lone=first) for call in calls):
         return None
     end = yield from c.scan.skip(frame.end, _SURPLUS)
@@ -83,15 +83,16 @@ def _read_object(c: Candidate, start: int, stops: Words, *, first: bool) -> Wait
     return end
 
 
-def _cut_object(c: Candidate, start: int, frame: Frame, calls: list[ObjectCall]) -> int | None:
+def _cut_object(c: Candidate, start: int, frame: Frame) -> int | None:
     """An object that the response ended in: a cut call if its name is offered, else text."""
-    if calls and all(_is_call(c, call, lone=False) for call in calls):
-        c.propose_all(calls, start, frame.end, ending=ending_of(frame))
-        return frame.end
     name = c.early_name(start) or c.inner_name(start)
     if c.names.resolve(name) is None:
         return None
-    c.propose(name, None, start, frame.end, ending="cut")
+    calls = c.read_object(frame)
+    if calls and all(_is_call(c, call, lone=False) for call in calls):
+        c.propose_all(calls, start, frame.end, ending=ending_of(frame))
+    else:
+        c.propose(name, None, start, frame.end, ending="cut")
     return frame.end
 
 

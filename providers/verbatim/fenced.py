@@ -10,7 +10,7 @@ from providers.verbatim.candidate import Candidate
 from providers.verbatim.scanner import Wait, Words
 from providers.verbatim.taught import read_line
 
-_INFO = re.compile(r"[^\n`]*")
+_INFO = re.compile(r"[\w.+#-]*")
 _TICKS = re.compile(r"`*")
 _TILDES = re.compile(r"~*")
 _LINES = re.compile(r"[ \t\r\n]*")
@@ -25,9 +25,12 @@ _CODE_FENCES = frozenset({"python", "py", "javascript", "js", "typescript", "ts"
 def read_fence(c: Candidate, pos: int, run: int) -> Wait[int | None]:
     """The calls in the fence whose opening run of `run` characters ends at `pos`."""
     end = yield from c.scan.skip(pos, _INFO)
-    info = c.scan.slice(pos, min(end, pos + 40)).strip().lower()
-    if (yield from c.scan.peek(end)) == "`":
-        return (yield from _one_line(c, pos, run))
+    info = c.scan.slice(pos, end).lower()
+    if (yield from c.scan.peek(end)) in ("(", "{"):
+        return (yield from read_line(c, pos, ticks=run))
+    end = yield from c.scan.blanks(end)
+    if (yield from c.scan.peek(end)) not in ("", "\n"):
+        return None
     if info not in _CALL_FENCES and info not in _DATA_FENCES and info not in _CODE_FENCES:
         return None
     pos = yield from c.scan.skip(end)
@@ -70,7 +73,3 @@ def _closing(c: Candidate, pos: int, run: int) -> Wait[int | None]:
         return None
     c.extend(end)
     return end
-
-
-def _one_line(c: Candidate, pos: int, run: int) -> Wait[int | None]:
-    return (yield from read_line(c, pos, ticks=run))

@@ -22,6 +22,7 @@ _TAG_OR_LINE = re.compile(r"[<\n\[]")
 _LINE_NAME = re.compile(r"[\w.\-/:]*")
 # Longer than any server takes, with a namespace before it.
 _NAME_LIMIT = 80
+_PROSE_LIMIT = 2_000
 _FORGIVEN_QUOTES = (Leniency(), Leniency(guess_quotes=True))
 
 
@@ -85,8 +86,9 @@ def _nothing_inside(
     own_line = c.scan.at(opened) == "\n"
     if own_line:
         stops = Words((*wrapper.closers, "\n\n"))
-    marker, _, end = yield from c.scan.until(opened, _TAG_OR_LINE, stops)
-    if marker in wrapper.closers or (marker is None and own_line):
+    marker, _, end = yield from c.scan.until(opened, _TAG_OR_LINE, stops, _PROSE_LIMIT)
+    ended = marker is None and end - opened < _PROSE_LIMIT
+    if marker in wrapper.closers or (ended and own_line):
         c.malformed("it holds words instead of a call", end)
         return end
     return None

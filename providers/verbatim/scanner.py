@@ -9,8 +9,8 @@ looks back behind the place at which its caller set the floor.
 """
 
 import re
-from collections.abc import Generator, Iterable
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 Answer = TypeVar("Answer")
@@ -19,6 +19,7 @@ Wait: TypeAlias = Generator[None, None, Answer]
 
 # How much already useless text may stand before it is cut off; keeps cutting rare.
 _SLACK = 4_096
+_FAR = 1 << 60
 
 _STRUCTURE = re.compile(r"[\"'{}\[\]()<`“‘]")
 _STRING_STOPS = re.compile(r'["\\]')
@@ -145,6 +146,7 @@ class Scanner:
         self.base = 0
         self.ended = False
         self.floor = 0
+        self._unclosed_at: dict[tuple[int, int], Frame] = {}
         self.room: int | None = None
         """With a number here, text beyond it may go although the floor stands before it: the
         call being read is too large whatever follows."""
@@ -211,18 +213,20 @@ class Scanner:
             yield
 
     def until(
-        self, pos: int, trigger: re.Pattern[str], words: Words
+        self, start: int, trigger: re.Pattern[str], words: Words, limit: int = _FAR
     ) -> Wait[tuple[str | None, int, int]]:
-        """The first of `words` from `pos` on: the marker, where it begins and where it ends.
+        """The first of `words` from `start` on: the marker, where it begins and where it ends.
 
-        `trigger` finds the characters that markers begin with. Without a marker: None, and the
-        end of the response twice.
+        `trigger` finds the characters that markers begin with. Without a marker within `limit`
+        characters: None, and twice where the search ended.
         """
+        pos = start
+        last = start + limit
         while True:
-            found = trigger.search(self.text, pos - self.base)
+            found = trigger.search(self.text, pos - self.base, last - self.base)
             if found is None:
-                pos = self.end
-                if self.ended:
+                pos = min(self.end, last)
+                if self.ended or pos == last:
                     return None, pos, pos
                 yield
                 continue
@@ -281,14 +285,18 @@ class Scanner:
         Brackets and `stops` inside strings do not count. A stop outside of them cuts the value
         short; so does one right after a quote that cannot be an opening one.
         """
-        depth = 0
+        known = self._unclosed_at.get((start, id(stops)))
+        if known is not None:
+            return replace(known, start=start)
+        opened: list[int] = []
         pos = start
         while True:
             found = _STRUCTURE.search(self.text, pos - self.base)
             if found is None:
                 pos = self.end
                 if self.ended:
-                    return Frame(start=start, end=pos, closed=False)
+                    frame = Frame(start=start, end=pos, closed=False)
+                    return self._remembered(opened, stops, frame)
                 yield
                 continue
             pos = found.start() + self.base
@@ -299,21 +307,23 @@ class Scanner:
                 if suspect and not (yield from self._ends_value(end)):
                     return Frame(start=start, end=suspect[0], closed=False, stop=suspect[1])
                 if end < 0:
-                    return (yield from self._unclosed(start, pos, stops))
+                    frame = yield from self._unclosed(start, pos, stops)
+                    return self._remembered(opened, stops, frame)
                 pos = end
             elif char in "{[(":
-                depth += 1
+                opened.append(pos)
                 pos += 1
             elif char in "}])":
-                depth -= 1
+                opened.pop()
                 pos += 1
-                if depth <= 0:
+                if not opened:
                     return Frame(start=start, end=pos, closed=True)
             elif char in _LOOSE_STOPS:
                 if self._opens_value(start, pos):
                     end = yield from self.loose_string(pos)
                     if end < 0:
-                        return (yield from self._unclosed(start, pos, stops))
+                        frame = yield from self._unclosed(start, pos, stops)
+                        return self._remembered(opened, stops, frame)
                     pos = end
                 else:
                     pos += 1
@@ -322,6 +332,16 @@ class Scanner:
                 if stop:
                     return Frame(start=start, end=pos, closed=False, stop=stop)
                 pos += 1
+
+    def _remembered(self, opened: Sequence[int], stops: Words, frame: Frame) -> Frame:
+        """`frame`, which the response ended in, noted for every bracket that is open there.
+
+        Readers that give such text back may begin anew at each of them; without this, text
+        full of opening brackets would be read once for each.
+        """
+        for pos in opened:
+            self._unclosed_at[pos, id(stops)] = frame
+        return frame
 
     def _stop_in_string(self, quote: int, stops: Words) -> Wait[tuple[int, str] | None]:
         """Where a stop stands right behind a quote, after no more than closing brackets.

@@ -10,6 +10,7 @@ from providers.verbatim.elements import ElementReader, Elements
 from providers.verbatim.grammar import Dialect, Grammar
 from providers.verbatim.scanner import Wait, Words
 
+_KEY_LIMIT = 256
 _TAG = re.compile(r"<")
 _KEY_END = Words(("</arg_key>",))
 _VALUE = Words(("<arg_value>",))
@@ -19,7 +20,7 @@ class _Pairs(ElementReader):
     def _opening(
         self, c: Candidate, marker: str, pos: int
     ) -> Wait[tuple[str, bool | None, int] | None]:
-        found, where, end = yield from c.scan.until(pos, _TAG, _KEY_END)
+        found, where, end = yield from c.scan.until(pos, _TAG, _KEY_END, _KEY_LIMIT)
         if found is None:
             return None
         begin = yield from c.scan.skip(end)

@@ -23,13 +23,13 @@ _NOT_TOOLS = frozenset({"assistant", "user", "all", "system"})
 
 
 def _read(c: Candidate, grammar: Grammar, start: int, pos: int) -> Wait[int | None]:
-    marker, where, end = yield from c.scan.until(pos, _TOKEN, _HEADER_ENDS)
+    marker, where, end = yield from c.scan.until(pos, _TOKEN, _HEADER_ENDS, _HEADER_LIMIT)
     header = c.scan.slice(start, where)
     recipient = _RECIPIENT.search(header)
-    if marker is None and recipient and c.setting.calls:
+    if marker is None and where < pos + _HEADER_LIMIT and recipient and c.setting.calls:
         c.propose(recipient.group(1), None, start, where, ending="cut")
         return where
-    if marker != "<|message|>" or len(header) > _HEADER_LIMIT:
+    if marker != "<|message|>":
         c.hide(pos, "a channel marker")
         return pos
     channel = _CHANNEL.search(header)

@@ -23,9 +23,9 @@ _THINKING = frozenset({"think", "thinking", "reasoning", "analysis", "thought"})
 
 def _header(c: Candidate, pos: int) -> Wait[tuple[str, str, int]]:
     """A block's word, its attributes and where the header ends; no word where it does not."""
-    marker, where, end = yield from c.scan.until(pos, _TAG, _SEPARATOR)
+    marker, where, end = yield from c.scan.until(pos, _TAG, _SEPARATOR, _HEADER_LIMIT)
     text = c.scan.slice(pos, where).strip()
-    if marker is None or len(text) > _HEADER_LIMIT:
+    if marker is None:
         return "", "", where
     word, _, rest = text.partition(" ")
     return word.lower(), rest, end

@@ -11,10 +11,11 @@ from providers.verbatim.arguments import Written
 from providers.verbatim.candidate import Candidate
 from providers.verbatim.grammar import Dialect, Grammar
 from providers.verbatim.literals import CallArguments
-from providers.verbatim.payloads import ending_of, read_payload
+from providers.verbatim.payloads import ending_of, read_name, read_payload
 from providers.verbatim.scanner import Wait, Words
 
 _REST = re.compile(r"[^\n]*")
+_QUOTES = re.compile(r"[`*\"'\[\] \t\r]*")
 _FENCE = re.compile(r"[`\s]*")
 _SURPLUS = re.compile(r"[ \t}`]*")
 _JSON = Words(("json",))
@@ -25,9 +26,13 @@ def _action(c: Candidate, grammar: Grammar, start: int, pos: int) -> Wait[int | 
     begin = yield from c.scan.blanks(pos)
     if (yield from c.scan.peek(begin)) in ("`", "\n"):
         return (yield from _fenced_action(c, grammar, begin))
-    end = yield from c.scan.skip(begin, _REST)
-    name = c.scan.slice(begin, end).strip().strip("`*\"'[]")
-    if c.names.resolve(name) is None:
+    begin = yield from c.scan.skip(begin, _QUOTES)
+    end = yield from read_name(c, begin)
+    if end is None:
+        return None
+    name = c.scan.slice(begin, end)
+    end = yield from c.scan.skip(end, _QUOTES)
+    if c.names.resolve(name) is None or (yield from c.scan.peek(end)) not in ("", "\n"):
         return None
     after = yield from c.scan.skip(end)
     marker, body = yield from c.scan.word(after, _INPUT)
