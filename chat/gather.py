@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from chat.config import tool_config
+from chat.endpoints import Route
+from chat.learning import Learning
 from chat.ports import ChannelMessage, History, Place
 from data.store import Store
 from data.turns import StoredTurn
 from prompt.snapshot import Snapshot
 from prompt.surface import ToolSurface
 from prompt.values import TextPart, Turn
-from providers.base import Provider
 
 FIRST_READ = 30
 """Messages taken over from a channel in which no turn has run yet."""
@@ -41,14 +42,14 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gatherer:
-    """Gathers for one endpoint and model. `persona` holds where a guild has set none."""
+    """Gathers for any guild. `persona` holds where a guild has set none."""
 
     store: Store
-    provider: Provider
     persona: str
 
     async def gather(
         self,
+        route: Route,
         place: Place,
         history: History,
         *,
@@ -63,7 +64,7 @@ class Gatherer:
         """
         guild = place.guild_id or 0
         wide = await self.store.settings.values(guild, "")
-        per_model = await self.store.settings.values(guild, self.provider.model)
+        per_model = await self.store.settings.values(guild, route.provider.model)
         messages, cut_point = await self._read(place, history, newest)
         answers = await self._answers(messages, newest)
         if asked is not None:
@@ -76,7 +77,7 @@ class Gatherer:
                 persona=str(wide.get("persona") or self.persona),
                 server_rules=str(wide.get("server_rules") or ""),
                 config=tool_config(per_model),
-                verdict=await self.store.verdicts.get(self.provider.endpoint, self.provider.model),
+                verdict=await Learning(store=self.store, route=route).verdict(),
                 surface=surface,
                 dialogue=dialogue,
                 now=now,

@@ -60,7 +60,7 @@ class Scheduler:
         kept: float = KEPT_BETWEEN_ROUNDS,
     ) -> None:
         self._assumed = assumed
-        self._ask = ask
+        self.ask = ask
         self._kept = kept
         self._slots = Slots(assumed)
         self._asked = False
@@ -126,7 +126,7 @@ class Scheduler:
 
     async def _learn(self) -> None:
         try:
-            told = await self._ask()
+            told = await self.ask()
         except EndpointError as error:
             log.debug("the endpoint did not tell its slots: %s", error.detail or error.member)
             self._asked = False
@@ -203,7 +203,9 @@ class Schedulers:
             self._by_endpoint[key] = Scheduler(
                 assumed=assumed_slots(provider.endpoint), ask=provider.slots, kept=self._kept
             )
-        return self._by_endpoint[key]
+        scheduler = self._by_endpoint[key]
+        scheduler.ask = provider.slots  # the one that is open now
+        return scheduler
 
 
 def assumed_slots(endpoint: str) -> int:

@@ -12,7 +12,9 @@ from datetime import UTC, datetime
 
 from chat.account import PromptSnapshot, account
 from chat.config import Switch, checked, parallelism, switches, tool_config
+from chat.endpoints import Route, Routes
 from chat.gather import Gathered, Gatherer, turn_id_of
+from chat.learning import Learning
 from chat.line import place_in_words
 from chat.ports import History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply
@@ -28,7 +30,7 @@ from prompt.prompt import Prompt
 from prompt.snapshot import Budget, PromptTooLarge
 from prompt.values import TextPart, ToolResult, Turn
 from prompt.verbatim import Verdict, WireMode, wire_mode
-from providers.base import CallKey, EndpointError, Provider, RequestOptions, ToolsRefused
+from providers.base import CallKey, EndpointError, RequestOptions, ToolsRefused
 from providers.verbatim import find_calls
 from tools.registry import Registry, ToolContext
 from tools.surface import build_surface
@@ -88,13 +90,27 @@ class Generation:
         window = self.context_window or Budget().window
         return Budget(window=window, reply_reserve=min(self.max_reply_tokens, window // 2))
 
+    def options(self, turn_id: str) -> RequestOptions:
+        """What the requests of a turn ask for."""
+        return RequestOptions(
+            turn_id=turn_id, max_tokens=self.max_reply_tokens, temperature=self.temperature
+        )
+
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Begun:
+    """A turn that has an endpoint and a prompt."""
+
+    route: Route
+    run: TurnRun
+
+
 class ChatService:
-    """Turns, snapshots and switches for one endpoint and model.
+    """Turns, snapshots and switches, each for the endpoint that `routes` gives a guild.
 
     `secrets` are blotted out of snapshots. `clock` tells the time of a turn, in UTC. `slow_after`
     is how many seconds pass without a first token before the member is told so.
@@ -104,7 +120,7 @@ class ChatService:
         self,
         *,
         store: Store,
-        provider: Provider,
+        routes: Routes,
         registry: Registry,
         generation: Generation,
         persona: str | None = None,
@@ -113,14 +129,14 @@ class ChatService:
         slow_after: float = SLOW_AFTER,
     ) -> None:
         self._store = store
-        self._provider = provider
+        self._routes = routes
         self._registry = registry
         self._generation = generation
         self._secrets = tuple(secrets)
         self._clock = clock
         self._slow_after = slow_after
         self._schedulers = Schedulers()
-        self._gatherer = Gatherer(store=store, provider=provider, persona=persona or PERSONA)
+        self._gatherer = Gatherer(store=store, persona=persona or PERSONA)
 
     async def claim(self, message_id: int) -> bool:
         """True exactly once for a message, over restarts."""
@@ -133,12 +149,14 @@ class ChatService:
         presenter itself raises passes through: the surface knows its own trouble best.
         """
         reply = Reply()
-        run: TurnRun | None = None
+        begun: _Begun | None = None
         now = self._clock()
         try:
-            gathered = await self._gather(request, history, now)
-            run = self._turn_run(request, gathered, reply, presenter)
-            await self._answer(run, request, gathered, reply, presenter)
+            async with self._routes.serving(request.place.guild_id) as route:
+                gathered = await self._gather(route, request, history, now)
+                run = self._turn_run(route, request, gathered, reply, presenter)
+                begun = _Begun(route=route, run=run)
+                await self._answer(begun, request, gathered, reply, presenter)
         except EndpointError as error:
             self._fail(reply, error)
         except PromptTooLarge as error:
@@ -151,49 +169,56 @@ class ChatService:
             reply.remedy = str(error)
         except asyncio.CancelledError as stop:
             reply.notices.append(why_stopped(stop))
-            await to_the_end(self._close(run, request, reply, presenter, now))
+            await to_the_end(self._close(begun, request, reply, presenter, now))
             raise
         except Exception:
             log.exception("turn %s failed", request.message.id)
             reply.state = "failed"
             reply.notices.append("Something went wrong inside the bot; its log tells what.")
-        await to_the_end(self._close(run, request, reply, presenter, now))
+        await to_the_end(self._close(begun, request, reply, presenter, now))
 
     async def snapshot(
         self, place: Place, member: Member, history: History, newest: int
     ) -> PromptSnapshot:
         """The prompt as it would be now, of messages up to and including id `newest`."""
-        gathered = await self._gatherer.gather(
-            place,
-            history,
-            asked=None,
-            newest=newest + 1,
-            surface=build_surface(self._registry),
-            now=self._clock(),
-        )
-        prompt = assemble(gathered.snapshot, self._generation.budget)
-        body = self._provider.body(prompt, self._options(f"snapshot-{member.id}"))
+        async with self._routes.serving(place.guild_id) as route:
+            gathered = await self._gatherer.gather(
+                route,
+                place,
+                history,
+                asked=None,
+                newest=newest + 1,
+                surface=build_surface(self._registry),
+                now=self._clock(),
+            )
+            generation = self._generation_of(route)
+            prompt = assemble(gathered.snapshot, generation.budget)
+            body = route.provider.body(prompt, generation.options(f"snapshot-{member.id}"))
         return account(prompt, body, secrets=self._secrets)
 
     async def overview(self, guild_id: int | None) -> Overview:
-        """The endpoint, what is known of it, and the guild's switches."""
-        stored = await self._store.settings.values(guild_id or 0, self._provider.model)
-        verdict = await self._verdict()
+        """The endpoint, what is known of it, and the guild's switches. Raises EndpointError if
+        no endpoint serves the guild."""
+        async with self._routes.serving(guild_id) as route:
+            provider = route.provider
+        stored = await self._store.settings.values(guild_id or 0, provider.model)
+        verdict = await Learning(store=self._store, route=route).verdict()
         config = tool_config(stored)
         return Overview(
-            endpoint=self._provider.endpoint,
-            model=self._provider.model,
+            endpoint=provider.endpoint,
+            model=provider.model,
             mode=wire_mode(config, verdict, build_surface(self._registry)),
             verdict=verdict,
             tool_mode=config.tool_mode,
-            context_window=self._generation.context_window,
+            context_window=self._generation_of(route).context_window,
             switches=switches(stored),
         )
 
     async def configure(self, guild_id: int | None, name: str, value: str) -> None:
         """Set a switch of a guild. ValueError says what is wrong with the name or value."""
         stored = checked(name, value)
-        await self._store.settings.put(guild_id or 0, self._provider.model, name, stored)
+        async with self._routes.serving(guild_id) as route:
+            await self._store.settings.put(guild_id or 0, route.provider.model, name, stored)
 
     async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
         """Every tool there is."""
@@ -215,8 +240,11 @@ class ChatService:
             for tool in self._registry
         ]
 
-    async def _gather(self, request: TurnRequest, history: History, now: datetime) -> Gathered:
+    async def _gather(
+        self, route: Route, request: TurnRequest, history: History, now: datetime
+    ) -> Gathered:
         return await self._gatherer.gather(
+            route,
             request.place,
             history,
             asked=request.message,
@@ -226,7 +254,12 @@ class ChatService:
         )
 
     def _turn_run(
-        self, request: TurnRequest, gathered: Gathered, reply: Reply, presenter: Presenter
+        self,
+        route: Route,
+        request: TurnRequest,
+        gathered: Gathered,
+        reply: Reply,
+        presenter: Presenter,
     ) -> TurnRun:
         def changed() -> None:
             presenter.changed(reply)
@@ -240,17 +273,17 @@ class ChatService:
         )
         work = ToolWork(self._registry, context, reply, changed)
         options = replace(
-            self._options(turn_id_of(request.message.id)),
+            self._generation_of(route).options(turn_id_of(request.message.id)),
             quoted=find_calls(request.message.text, snapshot.surface),
             copied=frozenset[CallKey]().union(
                 *(find_calls(text, snapshot.surface) for text in _foreign(snapshot.dialogue[:-1]))
             ),
         )
-        return TurnRun(self._provider, work, reply, changed, options, slow_after=self._slow_after)
+        return TurnRun(route.provider, work, reply, changed, options, slow_after=self._slow_after)
 
     async def _answer(
         self,
-        run: TurnRun,
+        begun: _Begun,
         request: TurnRequest,
         gathered: Gathered,
         reply: Reply,
@@ -262,30 +295,32 @@ class ChatService:
             reply.waits_for = f"you are {place_in_words(position)} in line" if position else ""
             presenter.changed(reply)
 
-        prompt = assemble(gathered.snapshot, self._generation.budget)
+        route = begun.route
+        prompt = assemble(gathered.snapshot, self._generation_of(route).budget)
         await self._gatherer.settle(request.place, gathered, prompt.report.dropped_exchanges)
         stored = await self._store.settings.values(
-            request.place.guild_id or 0, self._provider.model
+            request.place.guild_id or 0, route.provider.model
         )
-        scheduler = self._schedulers.of(self._provider)
+        scheduler = self._schedulers.of(route.provider, owner=route.owner)
         async with scheduler.turn(request.place, parallelism(stored), moved=moved) as lease:
-            await self._run(run, prompt, gathered, lease)
+            await self._run(begun, prompt, gathered, lease)
 
-    async def _run(self, run: TurnRun, prompt: Prompt, gathered: Gathered, lease: Lease) -> None:
+    async def _run(self, begun: _Begun, prompt: Prompt, gathered: Gathered, lease: Lease) -> None:
+        run, route = begun.run, begun.route
         try:
             await run.run(prompt, lease)
         except ToolsRefused as error:
-            verdict = await self._learn_refusal(error)
+            verdict = await Learning(store=self._store, route=route).refused(error)
             snapshot = replace(gathered.snapshot, verdict=verdict)
             mode = wire_mode(snapshot.config, verdict, snapshot.surface)
             if run.begun or mode == prompt.report.mode:
                 raise  # it is too late for starting anew, or an admin insists on the field
             # The cut point stays: history goes on from where the first plan put it.
-            await run.run(assemble(snapshot, self._generation.budget), lease)
+            await run.run(assemble(snapshot, self._generation_of(route).budget), lease)
 
     async def _close(
         self,
-        run: TurnRun | None,
+        begun: _Begun | None,
         request: TurnRequest,
         reply: Reply,
         presenter: Presenter,
@@ -295,11 +330,13 @@ class ChatService:
         if reply.state != "failed":
             reply.state = "done"
         shown = await presenter.finish(reply)
-        if run is None:
+        if begun is None:
             return
+        run = begun.run
         try:
             if run.native_calls_seen:
-                await self._learn_structured_calls(field_sent=run.field_sent)
+                learning = Learning(store=self._store, route=begun.route)
+                await learning.structured_calls_seen(field_sent=run.field_sent)
             if shown and (turns := _replayable(run, reply)):
                 await self._store.turns.save(
                     StoredTurn(
@@ -325,42 +362,11 @@ class ChatService:
         else:
             reply.state = "failed"
 
-    async def _verdict(self) -> Verdict:
-        return await self._store.verdicts.get(self._provider.endpoint, self._provider.model)
-
-    async def _learn_structured_calls(self, *, field_sent: bool) -> None:
-        """Where the field was sent, a refusal of earlier days is over."""
-        verdict = await self._verdict()
-        refuses = verdict.refuses_tools_field and not field_sent
-        if not verdict.structured_calls or refuses != verdict.refuses_tools_field:
-            await self._put_verdict(
-                replace(
-                    verdict,
-                    structured_calls=True,
-                    refuses_tools_field=refuses,
-                    reason="it has sent a structured tool call in a turn",
-                )
-            )
-
-    async def _learn_refusal(self, error: ToolsRefused) -> Verdict:
-        verdict = replace(
-            await self._verdict(),
-            refuses_tools_field=True,
-            reason=f"it answered the tools field with an error: {error.detail}"[:300],
-        )
-        await self._put_verdict(verdict)
-        return verdict
-
-    async def _put_verdict(self, verdict: Verdict) -> None:
-        log.info("verdict on %s: %s", self._provider.model, verdict.reason)
-        await self._store.verdicts.put(self._provider.endpoint, self._provider.model, verdict)
-
-    def _options(self, turn_id: str) -> RequestOptions:
-        return RequestOptions(
-            turn_id=turn_id,
-            max_tokens=self._generation.max_reply_tokens,
-            temperature=self._generation.temperature,
-        )
+    def _generation_of(self, route: Route) -> Generation:
+        """What the operator set about their own endpoint says nothing about a guild's."""
+        if not route.owner:
+            return self._generation
+        return replace(self._generation, temperature=None, context_window=None)
 
 
 def why_stopped(stop: asyncio.CancelledError) -> str:

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 import discord
 from discord.ext import commands
 
+from chat.admission import DMS_CLOSED, Admission
 from chat.ports import Place, TurnRequest
 from chat.reply import Reply
 from chat.service import RESTARTING, why_stopped
 from cogs.aside import NETWORK_ERRORS, tell_apart
 from cogs.delivery import CADENCE, Delivery
 from cogs.history import ChannelHistory, spoken
+from cogs.operator import Operator
 from cogs.permissions import lacking_to_speak
 from cogs.ports import Service
 from cogs.queueing import TELL_AFTER, ChannelQueue
@@ -59,6 +61,8 @@ class Chat(commands.Cog):
         self,
         me: discord.abc.User,
         service: Service,
+        admission: Admission,
+        operator: Operator,
         *,
         reads_all: bool,
         cadence: float = CADENCE,
@@ -66,6 +70,8 @@ class Chat(commands.Cog):
     ) -> None:
         self._me = me
         self._service = service
+        self._admission = admission
+        self._operator = operator
         self._reads_all = reads_all
         self._cadence = cadence
         self._tell_after = tell_after
@@ -86,7 +92,7 @@ class Chat(commands.Cog):
             return
         if not fresh:
             return
-        attending = _remark(message, RESTARTING) if self._closing else self._attend(message)
+        attending = _remark(message, RESTARTING) if self._closing else self._receive(message)
         task = asyncio.create_task(attending)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -136,6 +142,23 @@ class Chat(commands.Cog):
         answered = message.reference.cached_message or message.reference.resolved
         return isinstance(answered, discord.Message) and answered.author.id == self._me.id
 
+    async def _receive(self, message: discord.Message) -> None:
+        """Attend to a message, unless it is not the bot's to answer where it stands."""
+        try:
+            if message.guild is None:
+                if not await self._admission.takes_dms_of(message.author.id):
+                    await _remark(message, DMS_CLOSED)
+                    return
+            elif not await self._admission.takes_channel(message.guild.id, _within(message)):
+                return  # admins chose that it stays silent there
+            else:
+                # The first message may come before the event that would have it judged.
+                await self._operator.judge(message.guild)
+        except StoreError as error:
+            log.error("A message in channel %s is not answered: %s", message.channel.id, error)
+            return
+        await self._attend(message)
+
     async def _attend(self, message: discord.Message) -> None:
         channel = message.channel
         if missing := lacking_to_speak(channel):
@@ -183,6 +206,14 @@ class Chat(commands.Cog):
         finally:
             if not queue:
                 self._queues.pop(channel_id, None)
+
+
+def _within(message: discord.Message) -> set[int]:
+    """The channel of a message, and the channel and category that it lies in."""
+    channel = message.channel
+    parent = channel.parent if isinstance(channel, discord.Thread) else None
+    category = getattr(parent or channel, "category_id", None)
+    return {one for one in (channel.id, parent and parent.id, category) if one is not None}
 
 
 async def _remark(message: discord.Message, line: str) -> None:

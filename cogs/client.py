@@ -15,10 +15,12 @@ from types import FrameType
 import discord
 from discord.ext import commands
 
+from chat.admission import Admission
 from cogs.aside import NETWORK_ERRORS
 from cogs.chat import Chat
 from cogs.config import INTENT_LOST, Config
 from cogs.delivery import CADENCE
+from cogs.operator import Operator, operators_of
 from cogs.permissions import NEEDED
 from cogs.ports import Meta, Service
 from cogs.queueing import TELL_AFTER
@@ -55,6 +57,7 @@ class VerbatimBot(commands.Bot):
         self,
         service: Service,
         meta: Meta,
+        admission: Admission,
         *,
         reads_all: bool = True,
         cadence: float = CADENCE,
@@ -76,6 +79,7 @@ class VerbatimBot(commands.Bot):
         )
         self._service = service
         self._meta = meta
+        self._admission = admission
         self._reads_all = reads_all
         self._cadence = cadence
         self._tell_after = tell_after
@@ -88,9 +92,14 @@ class VerbatimBot(commands.Bot):
         me = self.user
         if me is None:
             raise RuntimeError("setup_hook runs after login, which tells who the bot is")
+        if (application := self.application) is not None:
+            self._admission.introduce(operators_of(application), is_public=application.bot_public)
+        operator = Operator(self, self._admission)
         self._chat = Chat(
             me,
             self._service,
+            self._admission,
+            operator,
             reads_all=self._reads_all,
             cadence=self._cadence,
             tell_after=self._tell_after,
@@ -98,6 +107,7 @@ class VerbatimBot(commands.Bot):
         await self.add_cog(self._chat)
         await self.add_cog(Config(self._service, reads_all=self._reads_all))
         await self.add_cog(Tool(me, self._service))
+        await self.add_cog(operator)
         self._sync = asyncio.create_task(sync_if_changed(self.tree, self._meta))
 
     async def on_message(self, message: discord.Message, /) -> None:
@@ -129,6 +139,7 @@ class VerbatimBot(commands.Bot):
 async def run_bot(
     service: Service,
     meta: Meta,
+    admission: Admission,
     *,
     token: str,
     cadence: float = CADENCE,
@@ -146,6 +157,7 @@ async def run_bot(
             bot = VerbatimBot(
                 service,
                 meta,
+                admission,
                 reads_all=reads_all,
                 cadence=cadence,
                 guild_ready_timeout=guild_ready_timeout,

@@ -1,7 +1,9 @@
 """The real chat service over a real store, with a scripted model behind it."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 
+from chat.endpoints import Route
 from chat.ports import ChannelMessage, Member, Place, TurnRequest
 from chat.service import ChatService, Generation
 from data.store import Store
@@ -21,6 +23,17 @@ from tests.chat.scripted import (
 )
 from tools.builtin import builtin_registry
 from tools.registry import Registry
+
+
+class SoleEndpoint:
+    """Every guild's turns go to one provider."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._route = Route(provider=provider, key=provider.endpoint)
+
+    @asynccontextmanager
+    async def serving(self, guild_id: int | None) -> AsyncGenerator[Route]:
+        yield self._route
 
 
 class House:
@@ -53,7 +66,7 @@ class House:
         """A new service over the same store, as after a restart."""
         self.service = ChatService(
             store=self.store,
-            provider=self.provider,
+            routes=SoleEndpoint(self.provider),
             registry=self._registry,
             generation=self._generation,
             persona="You are Fern.",

@@ -3,10 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
+from chat.admission import Admission
 from cogs.client import VerbatimBot
+from data.store import Store, open_store
 from tests.cogs.scripted import MemoryMeta, ScriptedService
 from tests.loopback.discord_server import (
     Bucket,
@@ -30,6 +33,7 @@ class Scene:
     server: LoopbackDiscord
     service: ScriptedService
     meta: MemoryMeta
+    admission: Admission
     guild: Guild
     channel: Channel
     alice: User
@@ -62,7 +66,9 @@ class Scene:
     async def start(self, *, cadence: float = CADENCE) -> VerbatimBot:
         """Connect the bot."""
         position = len(self.server.journal)
-        self.bot = VerbatimBot(self.service, self.meta, cadence=cadence, guild_ready_timeout=0.1)
+        self.bot = VerbatimBot(
+            self.service, self.meta, self.admission, cadence=cadence, guild_ready_timeout=0.1
+        )
         self._running = asyncio.create_task(self.bot.start(self.server.token))
         await self.server.wait_for(lambda record: record.kind == "identify", since=position)
         await self.bot.wait_until_ready()
@@ -77,7 +83,19 @@ class Scene:
 
 
 @pytest.fixture
-async def quiet_scene() -> AsyncGenerator[Scene]:
+async def store(tmp_path: Path) -> AsyncGenerator[Store]:
+    async with open_store(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def admission(store: Store) -> Admission:
+    """Everyone may write direct messages; the operator is asked about guilds."""
+    return Admission(store, approved_guilds="ask", dms="on")
+
+
+@pytest.fixture
+async def quiet_scene(admission: Admission) -> AsyncGenerator[Scene]:
     """A scene whose bot is not connected yet, with Discord's usual rate limits."""
     async with LoopbackDiscord() as server:
         guild = server.build.guild()
@@ -85,6 +103,7 @@ async def quiet_scene() -> AsyncGenerator[Scene]:
             server=server,
             service=ScriptedService(),
             meta=MemoryMeta(),
+            admission=admission,
             guild=guild,
             channel=server.build.channel(guild, "general"),
             alice=server.build.user("alice", guild),
