@@ -99,6 +99,7 @@ class LoopbackEndpoint:
         self._models = models
         self.properties = properties
         """What is told at /props, as llama.cpp's server does; None for a server that has none."""
+        self.properties_status = 200
         self.asked_properties = 0
         self.received: list[Received] = []
         self.listings = 0
@@ -164,7 +165,7 @@ class LoopbackEndpoint:
         self.asked_properties += 1
         if self.properties is None:
             raise web.HTTPNotFound
-        return web.json_response(self.properties)
+        return web.json_response(self.properties, status=self.properties_status)
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         received = Received(raw=await request.read(), headers=dict(request.headers))
