@@ -80,6 +80,17 @@ async def test_a_tool_that_meets_a_store_error_is_a_failed_tool(
     assert "disk" not in house.requests[1].words
 
 
+async def test_a_tool_acts_for_the_asking_member_in_this_guild_only(house: House) -> None:
+    remember = call("remember", fact="I like tea.")
+    await house.ask("Remember!", [remember], [say("Done.")], author=BOB)
+    kept = {
+        (guild, member): [fact.text for fact in await house.store.facts.recall(guild, member, None)]
+        for guild in (0, GUILD)
+        for member in (ADA.id, BOB.id)
+    }
+    assert [who for who, facts in kept.items() if facts] == [(GUILD, BOB.id)]
+
+
 async def test_message_text_is_never_logged(house: House, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     remember = call("remember", fact="xyzzy-fact")
