@@ -4,6 +4,7 @@ Invariant: nothing is written before the last step, and then the whole file at o
 earlier, by any way, leaves everything as it was.
 """
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
@@ -108,10 +109,13 @@ class _Setup:
             self._ask.say("Not tried.")
             return
         while True:
+            begun = time.monotonic()
             trial = self._trial()
             self._ask.say(trial.sentence, "" if trial.works else "yellow")
-            if trial.answer:
-                self._ask.say(f"  {trial.answer}")
+            for label, text in (("call", trial.call), ("answer", trial.answer)):
+                if text:
+                    self._ask.say(f"  {label:<6}  {text}")
+            self._ask.say(f"  {'time':<6}  {time.monotonic() - begun:.0f} s")
             if trial.works:
                 return
             if self._options.yes:

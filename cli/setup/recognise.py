@@ -102,7 +102,7 @@ def _tabby(answers: Answers) -> str | None:
 def _llama(answers: Answers) -> str | None:
     props = _object(answers, LLAMA_PROPS)
     if isinstance(props.get("default_generation_settings"), dict) or "llamacpp" in _owners(answers):
-        return _text(props, "build_info")
+        return _text(props, "build_info").removesuffix("b0-unknown")  # built outside its repository
     return None
 
 

@@ -19,10 +19,12 @@ _SHOWN_CHARS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What came of it. `works` tells whether there was an answer at all."""
+    """What came of it. `works` tells whether there was an answer at all; `call` is the first tool
+    call with its result."""
 
     works: bool
     sentence: str
+    call: str = ""
     answer: str = ""
 
 
@@ -73,4 +75,11 @@ def judge(reply: Reply, overview: Overview) -> Trial:
     called = f"The model called {name} {'through the tools field' if native else 'as text'}"
     went = "" if outcome == "ok" else f", which did not go well ({outcome})"
     mode = "verbatim is off, as it is not needed" if overview.mode == "native" else "verbatim is on"
-    return Trial(works=True, sentence=f"{called}{went}; {mode}.", answer=answer)
+    said = run.result.text if run.result else ""
+    call = f"{name} {run.call.raw_arguments}: {said}"
+    return Trial(
+        works=True,
+        sentence=f"{called}{went}; {mode}.",
+        call=one_line(call, _SHOWN_CHARS),
+        answer=answer,
+    )
