@@ -83,7 +83,10 @@ class Scene:
         return Answered(
             question=text,
             messages=[
-                [Version(at=version.at - said.created, text=version.text) for version in m.versions]
+                [
+                    Version(at=version.at - said.versions[0].at, text=version.text)
+                    for version in m.versions
+                ]
                 for m in shown
             ],
             turns=stored[0],
