@@ -16,11 +16,12 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from chat.line import Slots, Ticket
 from chat.ports import Place
-from providers.base import EndpointError, Provider, Unavailable
+from providers.base import EndpointError, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +33,9 @@ _NEAR = 1
 
 _FAR = 4
 """Assumed of a hosted endpoint."""
+
+Ask: TypeAlias = Callable[[], Awaitable[int | None]]
+"""See providers.base.Provider.slots."""
 
 _HOUSE_NAMES = (".localhost", ".local", ".lan", ".internal", ".home.arpa")
 
@@ -48,19 +52,12 @@ class Parallelism:
 class Scheduler:
     """The requests to one endpoint, of all guilds that use it.
 
-    `assumed` holds as the number of slots until `ask` has told. It is asked beside the first
+    `assumed` holds as the number of slots until the server has told. It is asked beside the first
     turn that wants to know, and again beside a later one while nothing has answered.
     """
 
-    def __init__(
-        self,
-        *,
-        assumed: int,
-        ask: Callable[[], Awaitable[int | None]],
-        kept: float = KEPT_BETWEEN_ROUNDS,
-    ) -> None:
+    def __init__(self, *, assumed: int, kept: float = KEPT_BETWEEN_ROUNDS) -> None:
         self._assumed = assumed
-        self.ask = ask
         self._kept = kept
         self._slots = Slots(assumed)
         self._asked = False
@@ -70,14 +67,19 @@ class Scheduler:
 
     @asynccontextmanager
     async def turn(
-        self, place: Place, parallelism: Parallelism, *, moved: Callable[[int], None]
+        self,
+        place: Place,
+        parallelism: Parallelism,
+        *,
+        ask: Ask,
+        moved: Callable[[int], None],
     ) -> AsyncGenerator["Lease"]:
-        """For the length of a turn. `moved` is told its position in the line, 0 when it is over;
-        it must not raise."""
+        """For the length of a turn. `ask` asks the server for its slots. `moved` is told the
+        turn's position in the line, 0 when waiting is over; it must not raise."""
         asking = None
         if not self._asked and (parallelism.most is None or parallelism.slot_hint):
             self._asked = True
-            asking = asyncio.create_task(self._learn())
+            asking = asyncio.create_task(self._learn(ask))
         lease = Lease(self, place, parallelism, moved)
         try:
             yield lease
@@ -124,9 +126,9 @@ class Scheduler:
         self._server_slots = None
         self._homes.clear()
 
-    async def _learn(self) -> None:
+    async def _learn(self, ask: Ask) -> None:
         try:
-            told = await self.ask()
+            told = await ask()
         except EndpointError as error:
             log.debug("the endpoint did not tell its slots: %s", error.detail or error.member)
             self._asked = False
@@ -191,21 +193,16 @@ class Lease:
 class Schedulers:
     """One scheduler an endpoint, for as long as the process runs."""
 
-    def __init__(self, *, kept: float = KEPT_BETWEEN_ROUNDS) -> None:
-        self._kept = kept
+    def __init__(self) -> None:
         self._by_endpoint: dict[tuple[str, int], Scheduler] = {}
 
-    def of(self, provider: Provider, *, owner: int = 0) -> Scheduler:
-        """The scheduler of an endpoint. `owner` is the guild that brought it, 0 the operator:
-        two accounts with one host do not wait for each other."""
-        key = (provider.endpoint, owner)
+    def of(self, endpoint: str, *, owner: int = 0) -> Scheduler:
+        """The scheduler of the endpoint at a URL. `owner` is the guild that brought it, 0 the
+        operator: two accounts with one host do not wait for each other."""
+        key = (endpoint, owner)
         if key not in self._by_endpoint:
-            self._by_endpoint[key] = Scheduler(
-                assumed=assumed_slots(provider.endpoint), ask=provider.slots, kept=self._kept
-            )
-        scheduler = self._by_endpoint[key]
-        scheduler.ask = provider.slots  # the one that is open now
-        return scheduler
+            self._by_endpoint[key] = Scheduler(assumed=assumed_slots(endpoint))
+        return self._by_endpoint[key]
 
 
 def assumed_slots(endpoint: str) -> int:

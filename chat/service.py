@@ -301,8 +301,10 @@ class ChatService:
         stored = await self._store.settings.values(
             request.place.guild_id or 0, route.provider.model
         )
-        scheduler = self._schedulers.of(route.provider, owner=route.owner)
-        async with scheduler.turn(request.place, parallelism(stored), moved=moved) as lease:
+        scheduler = self._schedulers.of(route.provider.endpoint, owner=route.owner)
+        async with scheduler.turn(
+            request.place, parallelism(stored), ask=route.provider.slots, moved=moved
+        ) as lease:
             await self._run(begun, prompt, gathered, lease)
 
     async def _run(self, begun: _Begun, prompt: Prompt, gathered: Gathered, lease: Lease) -> None:

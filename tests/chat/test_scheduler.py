@@ -1,16 +1,13 @@
 """The requests of whole turns to one endpoint."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from dataclasses import dataclass
 
 import pytest
 
 from chat.ports import Place
-from chat.scheduler import Parallelism, Scheduler, assumed_slots
+from chat.scheduler import Ask, Parallelism, Scheduler, assumed_slots
 from providers.base import EndpointError, Refused, Unavailable
-
-Ask: TypeAlias = Callable[[], Awaitable[int | None]]
 
 AUTO = Parallelism()
 
@@ -28,14 +25,22 @@ def place(guild: int, channel: int | None = None) -> Place:
     return Place(guild_id=guild, channel_id=channel or guild * 10)
 
 
+@dataclass(frozen=True, slots=True)
+class Server:
+    """An endpoint's scheduler, and how its server answers."""
+
+    scheduler: Scheduler
+    ask: Ask = nothing_told
+
+
 class Turn:
     """A turn whose requests begin and end when the test says so."""
 
-    def __init__(self, scheduler: Scheduler, where: Place, parallelism: Parallelism = AUTO) -> None:
+    def __init__(self, server: Server, where: Place, parallelism: Parallelism = AUTO) -> None:
         self.positions: list[int] = []
         self.slots: list[int | None] = []
         self.streaming = False
-        self._scheduler = scheduler
+        self._server = server
         self._place = where
         self._parallelism = parallelism
         self._go: asyncio.Queue[BaseException | None] = asyncio.Queue()
@@ -44,8 +49,11 @@ class Turn:
         self.task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:
-        async with self._scheduler.turn(
-            self._place, self._parallelism, moved=self.positions.append
+        async with self._server.scheduler.turn(
+            self._place,
+            self._parallelism,
+            ask=self._server.ask,
+            moved=self.positions.append,
         ) as lease:
             while not self._last:
                 async with lease.request() as slot:
@@ -87,16 +95,16 @@ class Turn:
         assert self.task.cancelled()
 
 
-def one_at_a_time(*, kept: float = 60.0, ask: Ask = nothing_told) -> Scheduler:
-    return Scheduler(assumed=1, ask=ask, kept=kept)
+def one_at_a_time(*, kept: float = 60.0, ask: Ask = nothing_told) -> Server:
+    return Server(Scheduler(assumed=1, kept=kept), ask)
 
 
 # Whose request goes.
 
 
 async def test_more_than_the_endpoint_takes_wait_their_turn() -> None:
-    scheduler = Scheduler(assumed=2, ask=nothing_told)
-    turns = [Turn(scheduler, place(guild)) for guild in (1, 2, 3, 4)]
+    server = Server(Scheduler(assumed=2))
+    turns = [Turn(server, place(guild)) for guild in (1, 2, 3, 4)]
     await settle()
     assert [turn.streaming for turn in turns] == [True, True, False, False]
     assert [turn.positions for turn in turns] == [[], [], [1], [2]]
@@ -110,8 +118,8 @@ async def test_more_than_the_endpoint_takes_wait_their_turn() -> None:
 
 @pytest.mark.parametrize("way", ["end", "endpoint error", "bug", "cancelled", "between rounds"])
 async def test_whatever_ends_a_turn_gives_its_slot_back(way: str) -> None:
-    scheduler = one_at_a_time()
-    first, second = Turn(scheduler, place(1)), Turn(scheduler, place(2))
+    server = one_at_a_time()
+    first, second = Turn(server, place(1)), Turn(server, place(2))
     await settle()
     if way == "end":
         await first.ends()
@@ -129,8 +137,8 @@ async def test_whatever_ends_a_turn_gives_its_slot_back(way: str) -> None:
 
 
 async def test_cancelling_while_waiting_frees_the_place() -> None:
-    scheduler = one_at_a_time()
-    first, second, third = (Turn(scheduler, place(guild)) for guild in (1, 2, 3))
+    server = one_at_a_time()
+    first, second, third = (Turn(server, place(guild)) for guild in (1, 2, 3))
     await settle()
     await second.is_cancelled()
     await settle()
@@ -143,8 +151,8 @@ async def test_cancelling_while_waiting_frees_the_place() -> None:
 
 
 async def test_quick_tools_keep_the_slot() -> None:
-    scheduler = one_at_a_time(kept=60)
-    first, second = Turn(scheduler, place(1)), Turn(scheduler, place(2))
+    server = one_at_a_time(kept=60)
+    first, second = Turn(server, place(1)), Turn(server, place(2))
     await settle()
     for _ in range(3):
         await first.ends_request()
@@ -159,8 +167,8 @@ async def test_quick_tools_keep_the_slot() -> None:
 
 
 async def test_a_slot_kept_between_rounds_is_not_given_away_in_the_next_one() -> None:
-    scheduler = one_at_a_time(kept=0.02)
-    first, second = Turn(scheduler, place(1)), Turn(scheduler, place(2))
+    server = one_at_a_time(kept=0.02)
+    first, second = Turn(server, place(1)), Turn(server, place(2))
     await settle()
     await first.ends_request()
     await first.goes_on()
@@ -173,8 +181,8 @@ async def test_a_slot_kept_between_rounds_is_not_given_away_in_the_next_one() ->
 
 async def test_a_slow_tool_lets_others_in_and_its_turn_then_goes_first() -> None:
     """Were it to queue up anew, a busy endpoint could put a turn off for ever."""
-    scheduler = one_at_a_time(kept=0.01)
-    first, *others = (Turn(scheduler, place(guild)) for guild in (1, 2, 3, 4))
+    server = one_at_a_time(kept=0.01)
+    first, *others = (Turn(server, place(guild)) for guild in (1, 2, 3, 4))
     await settle()
     await first.ends_request()
     await asyncio.sleep(0.05)
@@ -194,9 +202,9 @@ async def test_a_slow_tool_lets_others_in_and_its_turn_then_goes_first() -> None
 
 
 async def test_turns_that_come_back_cannot_keep_new_ones_out_for_ever() -> None:
-    scheduler = one_at_a_time(kept=0.0)
-    busy = [Turn(scheduler, place(guild)) for guild in (1, 2)]
-    fresh = Turn(scheduler, place(3))
+    server = one_at_a_time(kept=0.0)
+    busy = [Turn(server, place(guild)) for guild in (1, 2)]
+    fresh = Turn(server, place(3))
     await settle()
     rounds = 0
     while not fresh.streaming:
@@ -218,10 +226,10 @@ async def test_turns_that_come_back_cannot_keep_new_ones_out_for_ever() -> None:
 
 
 async def test_direct_messages_share_like_one_guild() -> None:
-    scheduler = one_at_a_time()
-    first = Turn(scheduler, place(1))
-    direct = [Turn(scheduler, Place(guild_id=None, channel_id=channel)) for channel in (91, 92)]
-    guild = Turn(scheduler, place(2))
+    server = one_at_a_time()
+    first = Turn(server, place(1))
+    direct = [Turn(server, Place(guild_id=None, channel_id=channel)) for channel in (91, 92)]
+    guild = Turn(server, place(2))
     await settle()
     assert [turn.positions[-1] for turn in (*direct, guild)] == [1, 3, 2]
     for turn in (first, direct[0], guild, direct[1]):
@@ -230,12 +238,12 @@ async def test_direct_messages_share_like_one_guild() -> None:
 
 
 async def test_a_guilds_number_counts_for_its_own_turns() -> None:
-    scheduler = one_at_a_time()
+    server = one_at_a_time()
     pair = Parallelism(most=2)
     turns = [
-        Turn(scheduler, place(1)),
-        Turn(scheduler, place(2, 20), pair),
-        Turn(scheduler, place(2, 21), pair),
+        Turn(server, place(1)),
+        Turn(server, place(2, 20), pair),
+        Turn(server, place(2, 21), pair),
     ]
     await settle()
     assert [turn.streaming for turn in turns] == [True, True, False]
@@ -255,8 +263,8 @@ async def test_a_server_that_tells_its_slots_is_asked_once() -> None:
         asked += 1
         return 3
 
-    scheduler = one_at_a_time(ask=ask)
-    turns = [Turn(scheduler, place(guild)) for guild in (1, 2, 3, 4)]
+    server = one_at_a_time(ask=ask)
+    turns = [Turn(server, place(guild)) for guild in (1, 2, 3, 4)]
     await settle()
     assert [turn.streaming for turn in turns] == [True, True, True, False]
     for turn in turns:
@@ -277,9 +285,9 @@ async def test_asking_delays_no_turn_and_ends_with_it() -> None:
             raise
         return None
 
-    scheduler = one_at_a_time(ask=ask)
+    server = one_at_a_time(ask=ask)
     for number in (1, 2):
-        turn = Turn(scheduler, place(1))
+        turn = Turn(server, place(1))
         await settle()
         assert turn.streaming
         await turn.ends()
@@ -296,16 +304,16 @@ async def test_a_server_that_did_not_answer_is_asked_again_later() -> None:
             raise answer
         return answer
 
-    scheduler = one_at_a_time(ask=ask)
+    server = one_at_a_time(ask=ask)
     for left in (2, 1, 1):
-        turn = Turn(scheduler, place(1))
+        turn = Turn(server, place(1))
         await settle()
         await turn.ends()
         assert len(answers) == left
-    turn = Turn(scheduler, place(1))
+    turn = Turn(server, place(1))
     await settle()
     await turn.breaks(Unavailable("Gone.", remedy="Start it."))
-    turn = Turn(scheduler, place(1))
+    turn = Turn(server, place(1))
     await settle()
     await turn.ends()
     assert answers == []
@@ -331,20 +339,20 @@ async def two_slots() -> int | None:
     return 2
 
 
-async def learnt(scheduler: Scheduler) -> None:
+async def learnt(server: Server) -> None:
     """One turn, beside which the server was asked."""
-    turn = Turn(scheduler, place(99), HINTED)
+    turn = Turn(server, place(99), HINTED)
     await settle()
     await turn.ends()
     assert turn.slots == [None]
 
 
 async def test_a_channel_keeps_its_slot() -> None:
-    scheduler = one_at_a_time(ask=two_slots)
-    await learnt(scheduler)
+    server = one_at_a_time(ask=two_slots)
+    await learnt(server)
     seen: list[int | None] = []
     for channel in (10, 12, 10, 14, 12, 10):
-        turn = Turn(scheduler, place(1, channel), HINTED)
+        turn = Turn(server, place(1, channel), HINTED)
         await settle()
         await turn.ends_request()
         await turn.goes_on()
@@ -356,9 +364,9 @@ async def test_a_channel_keeps_its_slot() -> None:
 
 async def test_a_slot_in_use_is_not_asked_for() -> None:
     """The server would let the request wait for that very slot, beside free ones."""
-    scheduler = one_at_a_time(ask=two_slots)
-    await learnt(scheduler)
-    first, second, third = (Turn(scheduler, place(1, channel), HINTED) for channel in (10, 11, 12))
+    server = one_at_a_time(ask=two_slots)
+    await learnt(server)
+    first, second, third = (Turn(server, place(1, channel), HINTED) for channel in (10, 11, 12))
     await settle()
     assert (first.slots, second.slots, third.slots) == ([0], [1], [None])
     await first.ends()
@@ -370,22 +378,22 @@ async def test_a_slot_in_use_is_not_asked_for() -> None:
 
 
 async def test_without_the_switch_no_slot_is_asked_for() -> None:
-    scheduler = one_at_a_time(ask=two_slots)
+    server = one_at_a_time(ask=two_slots)
     for _ in range(2):
-        turn = Turn(scheduler, place(1))
+        turn = Turn(server, place(1))
         await settle()
         await turn.ends()
         assert turn.slots == [None]
 
 
 async def test_after_an_outage_slots_are_learnt_anew() -> None:
-    scheduler = one_at_a_time(ask=two_slots)
-    await learnt(scheduler)
-    turn = Turn(scheduler, place(1), HINTED)
+    server = one_at_a_time(ask=two_slots)
+    await learnt(server)
+    turn = Turn(server, place(1), HINTED)
     await settle()
     await turn.breaks(Unavailable("Gone.", remedy="Start it."))
     assert turn.slots == [0]
-    await learnt(scheduler)
+    await learnt(server)
 
 
 @pytest.mark.parametrize(
