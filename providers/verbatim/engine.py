@@ -30,6 +30,7 @@ from providers.verbatim.writer import Writer
 Reader: TypeAlias = Callable[[Candidate], Wait[int | None]]
 
 _NEWLINES = re.compile(r"\n*")
+_DIGITS = re.compile(r"\d*")
 _TICKS = re.compile(r"`*")
 _TILDES = re.compile(r"~*")
 _INFO = re.compile(r"[\w+.#-]*")
@@ -41,6 +42,7 @@ _AFTER_MENTION = frozenset(" ,.;:)\"'”’»")
 _ORPHANS = Words(tokens.ORPHANS)
 _ROLE_ENDS = {word: Words(ends) for word, ends in tokens.NAMED_TURN.items()}
 _THINKING_ENDS = {word: Words(ends) for word, ends in tokens.THINKING.items()}
+_TOKEN_BEGINS = ("<|", "<｜")
 _TOKEN = "a token of the chat template"  # noqa: S105
 
 
@@ -69,6 +71,8 @@ class Engine:
         self._line_start = True
         self._content = 0
         """Where the content of the present line begins."""
+        self._shows_calls = False
+        """Whether the present line is a quotation, a table or a list: calls in it are shown."""
         self._thought: int | None = None
         """Where a `Thought:` line begins that may turn out to be thinking."""
         if field or settings.reasoning_open:
@@ -158,9 +162,19 @@ class Engine:
             if self._line_start:
                 return
         quoted = code_block or (char in (">", "|") and not self.out.thinking)
+        self._shows_calls = quoted or (yield from self._is_item(pos, char))
         if char in ("`", "~") and not code_block and self.out.pos == pos:
-            yield from self._ticks(at_start=True)
+            yield from self._ticks(at_start=True, fences=True)
         yield from self._rest_of_line(calls=not quoted)
+
+    def _is_item(self, pos: int, char: str) -> Wait[bool]:
+        """Whether the line whose content begins at `pos` is an item of a list."""
+        if char in ("-", "*", "+", "•"):
+            return (yield from self.scan.peek(pos + 1)) in (" ", "\t")
+        if not char.isdecimal():
+            return False
+        end = yield from self.scan.skip(pos, _DIGITS)
+        return (yield from self.scan.peek(end)) in (".", ")")
 
     def _unmarked_call(self, char: str) -> Wait[bool]:
         """A call at a line's start that no marker announces."""
@@ -202,19 +216,19 @@ class Engine:
                 self.out.words(self.out.pos + 1)
                 self._line_start = True
             elif char == "`":
-                yield from self._ticks(at_start=False)
+                yield from self._ticks(at_start=False, fences=calls)
             else:
                 yield from self._marker(calls=calls)
 
     # Code
 
-    def _ticks(self, *, at_start: bool) -> Wait[None]:
+    def _ticks(self, *, at_start: bool, fences: bool) -> Wait[None]:
         """A run of backticks or tildes: a fence, inline code, or a call in either."""
         pos = self.out.pos
         char = self.scan.at(pos)
         end = yield from self.scan.skip(pos, _TICKS if char == "`" else _TILDES)
         run = end - pos
-        fence = run >= 3
+        fence = fences and run >= 3
         if fence and not at_start:
             after = yield from self.scan.skip(end, _INFO)
             fence = (yield from self.scan.peek(after)) == "\n"
@@ -223,7 +237,7 @@ class Engine:
             read = partial(_read_fence, end, run)
         else:
             read = partial(_read_inline, end, run, at_start)
-        reads = self._unmarked_calls and (fence or char == "`")
+        reads = self._unmarked_calls and (fence or char == "`") and not self._shows_calls
         if reads and (yield from self._try(read, marked=False)):
             return
         self.out.words(end)
@@ -265,7 +279,9 @@ class Engine:
             yield from self._invented(end)
         elif word in tokens.NAMED_TURN:
             yield from self._turn(word, end)
-        elif word in self._grammar.closers and (self._ledger.called or out.waiting):
+        elif word in self._grammar.closers and (
+            self._ledger.called or out.waiting or word.startswith(_TOKEN_BEGINS)
+        ):
             out.hide(end, "a closing marker")
             self._line_start = True
         elif not self._opens_call(word, calls=calls) or not (

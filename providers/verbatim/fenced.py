@@ -51,7 +51,7 @@ def read_fence(c: Candidate, pos: int, run: int) -> Wait[int | None]:
 def _lines(c: Candidate, pos: int, info: str) -> Wait[int | None]:
     end: int | None = None
     while (yield from c.scan.peek(pos)) not in ("", "`", "~"):
-        end = yield from read_line(c, pos, ticks=0, printed=info == "tool_code")
+        end = yield from read_line(c, pos, ticks=0, printed=info == "tool_code", stops=_FENCE_STOP)
         if end is None:
             return None
         pos = yield from c.scan.skip(end, _LINES)

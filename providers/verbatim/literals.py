@@ -163,7 +163,7 @@ class _Reader:
                 return found, self._missing(pos)
             if char == "}":
                 return found, pos + 1
-            if char == "]":
+            if char in ("]", ")"):
                 return found, pos
             if char == ",":
                 pos += 1
@@ -173,7 +173,7 @@ class _Reader:
             if self.text[pos : pos + 1] not in (":", "="):
                 raise Unreadable("a key without a value")
             found[key], pos = self.value(self.space(pos + 1), depth + 1)
-            pos = self._separator(pos, "}]")
+            pos = self._separator(pos, "}])")
 
     def _array(self, pos: int, depth: int) -> tuple[list[Json], int]:
         found: list[Json] = []

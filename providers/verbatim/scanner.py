@@ -22,6 +22,7 @@ _SLACK = 4_096
 _FAR = 1 << 60
 
 _STRUCTURE = re.compile(r"[\"'{}\[\]()<`“‘]")
+_PAIRS = {"{": "}", "[": "]", "(": ")"}
 _STRING_STOPS = re.compile(r'["\\]')
 _LOOSE_STOPS = {
     "'": re.compile(r"['\\]"),
@@ -289,6 +290,8 @@ class Scanner:
         if known is not None:
             return replace(known, start=start)
         opened: list[int] = []
+        closers: list[str] = []
+        open_count = {"}": 0, "]": 0, ")": 0}
         pos = start
         while True:
             found = _STRUCTURE.search(self.text, pos - self.base)
@@ -310,12 +313,20 @@ class Scanner:
                     frame = yield from self._unclosed(start, pos, stops)
                     return self._remembered(opened, stops, frame)
                 pos = end
-            elif char in "{[(":
+            elif char in _PAIRS:
                 opened.append(pos)
+                closers.append(_PAIRS[char])
+                open_count[_PAIRS[char]] += 1
                 pos += 1
-            elif char in "}])":
-                opened.pop()
+            elif char in open_count:
                 pos += 1
+                # One too many closes nothing; one that skips others closes those as well.
+                while open_count[char]:
+                    opened.pop()
+                    closed = closers.pop()
+                    open_count[closed] -= 1
+                    if closed == char:
+                        break
                 if not opened:
                     return Frame(start=start, end=pos, closed=True)
             elif char in _LOOSE_STOPS:

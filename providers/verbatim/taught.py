@@ -5,15 +5,18 @@ at first are given back.
 """
 
 import re
+from dataclasses import replace
 
 from providers.verbatim.arguments import Written
 from providers.verbatim.candidate import Candidate
 from providers.verbatim.literals import CallArguments
 from providers.verbatim.payloads import ending_of, parse_parentheses, read_name
-from providers.verbatim.scanner import Frame, Wait, Words
+from providers.verbatim.scanner import NO_WORDS, Frame, Wait, Words
 from providers.verbatim.sites import Ending
 from providers.verbatim.tokens import FOREIGN_TURN, NAMED_TURN, ORPHANS, OWN_TURN, STOPS
 
+_INLINE_STOPS = Words(("`",))
+_SURPLUS = re.compile(r"\}*")
 _PRINT = Words(("print(",))
 _WORD = re.compile(r"\w*")
 # What a template puts behind a message ends a line as well.
@@ -23,7 +26,6 @@ _JOINTS = re.compile(r"[ \t\r;,]*")
 _ARGUMENT_BEGINS = re.compile(
     r"[)\]{\"'“‘\[\d*-]|(?:true|false|null|True|False|None)\s*[,)]|[^\W\d]\w*\s*[=:]"
 )
-_OBJECT_BEGINS = re.compile(r"\{\s*(?:[\"'“‘}]|$)")
 _PARAMETER = re.compile(
     r"\*{0,2}(?!(?:true|false|null|True|False|None)\b)[^\W\d]\w*\??"
     r"(?: ?: ?(?!(?:true|false|null)\b)[^\W\d][\w.\[\]| ]*(?:= ?\w+)?)?"
@@ -32,19 +34,26 @@ _SIGNATURE_LIMIT = 500
 
 
 def read_line(
-    c: Candidate, pos: int, *, ticks: int, alone: bool = True, printed: bool = False
+    c: Candidate,
+    pos: int,
+    *,
+    ticks: int,
+    alone: bool = True,
+    printed: bool = False,
+    stops: Words = NO_WORDS,
 ) -> Wait[int | None]:
     """Calls in the taught form from `pos` on, up to the end of their line.
 
     `ticks`: backticks around each. Not `alone`: one call with an object closes the message.
-    `printed`: each may stand in `print(...)`.
+    `printed`: each may stand in `print(...)`. `stops`: markers that a call cannot reach beyond.
     """
-    first = True
+    if ticks:
+        stops = _INLINE_STOPS
     while True:
         unwrapped = pos
         if printed:
             _, unwrapped = yield from c.scan.word(pos, _PRINT)
-        end = yield from _read_call(c, unwrapped, ticks=ticks, objects_only=not alone, first=first)
+        end = yield from _read_call(c, unwrapped, ticks=ticks, objects_only=not alone, stops=stops)
         if end is None:
             return None
         if unwrapped > pos:
@@ -52,13 +61,12 @@ def read_line(
                 return None
             end += 1
             c.extend(end)
-        first = False
         after = yield from c.scan.skip(end, _JOINTS)
         char = yield from c.scan.peek(after)
         ends = not char or char == "\n"
-        if char == "<":
-            token, _ = yield from c.scan.word(after, _LINE_ENDS)
-            ends = token is not None
+        if char in ("<", "`"):
+            token, _ = yield from c.scan.word(after, _LINE_ENDS if char == "<" else stops)
+            ends = token is not None and (char == "<" or not ticks)
         if ends:
             if not alone:
                 c.last = True
@@ -76,7 +84,7 @@ def read_line(
 
 
 def _read_call(
-    c: Candidate, start: int, *, ticks: int, objects_only: bool, first: bool
+    c: Candidate, start: int, *, ticks: int, objects_only: bool, stops: Words
 ) -> Wait[int | None]:
     """One call, with its closing ticks."""
     end = yield from read_name(c, start)
@@ -93,7 +101,7 @@ def _read_call(
     blanks = yield from c.scan.blanks(end)
     char = yield from c.scan.peek(blanks)
     if char == "{" and spec and blanks - end <= 1:
-        frame = yield from c.scan.value(blanks)
+        frame = yield from c.scan.value(blanks, stops)
         arguments: Written = c.scan.slice(blanks, frame.end)
     elif char == "(" and (blanks == end or (spec and blanks == end + 1)):
         spaced = blanks > end
@@ -102,7 +110,7 @@ def _read_call(
         )
         if not begins:
             return None
-        frame = yield from c.scan.value(blanks)
+        frame = yield from c.scan.value(blanks, stops)
         inner = c.scan.slice(blanks + 1, frame.end - 1 if frame.closed else frame.end)
         if _is_signature(inner):
             return None
@@ -111,8 +119,15 @@ def _read_call(
             return None
     else:
         return None
-    if spec is None and not (frame.closed and _is_certain(c, name, first=first)):
-        return None
+    if spec is None:
+        if not frame.closed:
+            return None
+        if not c.names.closest(name):
+            # Like no name on offer: code, unless it is the last thing said.
+            c.last = True
+    if frame.closed and spec:
+        surplus = yield from c.scan.skip(frame.end, _SURPLUS)
+        frame = replace(frame, end=surplus)
     stop, ending = yield from _closing_ticks(c, frame, ticks)
     if stop is None:
         return None
@@ -146,17 +161,10 @@ def _begins(c: Candidate, pos: int, *, object_only: bool) -> Wait[bool]:
     )
 
 
-def _is_certain(c: Candidate, name: str, *, first: bool) -> bool:
-    """A name that is not offered: an attempt if it resembles one, else only as the last words."""
-    if not c.names.closest(name):
-        c.last = True
-    return first or not c.last
-
-
 def _closing_ticks(c: Candidate, frame: Frame, ticks: int) -> Wait[tuple[int | None, Ending]]:
     """Where a call ends with its ticks, None where it goes on instead."""
     ending = ending_of(frame)
-    if not ticks or not frame.closed:
+    if not ticks or not (frame.closed or frame.stop):
         return frame.end, ending
     semicolon = frame.end
     if (yield from c.scan.peek(semicolon)) == ";":

@@ -151,6 +151,23 @@ def test_memory_stays_bounded_while_a_call_is_too_large() -> None:
     assert [event.code for event in events if isinstance(event, CallError)] == ["too_large"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Sure.\r\nget_weather({"city": "Oslo"})\r\n',
+        'Sure.\r\n`get_weather({"city": "Oslo"})`\r\n',
+        'Sure.\r\n```json\r\n{"name": "get_weather",\r\n"arguments": {"city": "Oslo"}}\r\n```\r\n',
+        "Sure.\r\n<function=get_weather>\r\n<parameter=city>\r\nOslo\r\n</parameter>\r\n</function>\r\n",
+        'Sure.\r\nAction: get_weather\r\nAction Input: {"city": "Oslo"}\r\n',
+    ],
+)
+def test_line_ends_may_be_two_characters(text: str) -> None:
+    for size in (0, 1):
+        events = parse(pieces(text, size))
+        assert calls(events) == [("get_weather", {"city": "Oslo"})]
+        assert answer(events) == "Sure.\r\n\r\n"
+
+
 def test_unknown_names_are_answered_with_the_closest() -> None:
     (error,) = errors(parse([SAY_OSLO.replace("get_weather", "get_wether")]))
     assert "get_weather" in error.message
