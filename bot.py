@@ -14,6 +14,7 @@ import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,14 +28,13 @@ from providers.base import EndpointError
 
 if TYPE_CHECKING:
     # Heavy ones: imported where they are used, so that `parse` and `--help` start at once.
-    from chat.admission import Admission
+    from chat.desk import Desk
     from chat.service import ChatService
     from cli.embedded.gguf import LocalModel
     from cli.setup.ports import TokenReport
-    from data.endpoints import GuildEndpoint
     from data.settings import Settings
     from data.store import Store
-    from providers.openai.adapter import OpenAIProvider
+    from providers.openai.adapter import Limits, OpenAIProvider
 
 log = logging.getLogger("verbatim")
 
@@ -51,7 +51,7 @@ class Wired:
     store: Store
     provider: OpenAIProvider
     service: ChatService
-    admission: Admission
+    desk: Desk
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -236,7 +236,7 @@ async def _run(args: argparse.Namespace, settings: Settings, local: LocalModel |
         return await run_bot(
             wired.service,
             wired.store.meta,
-            wired.admission,
+            wired.desk,
             token=settings.discord_token.get_secret_value(),
         )
 
@@ -258,11 +258,11 @@ async def _wired(
     settings: Settings, local: LocalModel | None, *, logged: bool = True
 ) -> AsyncGenerator[Wired]:
     """Open everything in order; leaving closes it in reverse."""
-    from chat.admission import Admission
-    from chat.endpoints import Endpoints
+    from chat.desk import open_desk
     from chat.service import ChatService, Generation
     from data.keys import open_keys
     from data.store import open_store
+    from providers.openai.guilds import guilds_provider
     from tools.builtin import builtin_registry
 
     async with AsyncExitStack() as stack:
@@ -285,20 +285,20 @@ async def _wired(
         except EndpointError as error:
             # The endpoint may come up later; every turn asks again and says what is wrong.
             log.warning("%s %s", error.member, error.remedy)
-        admission = Admission(store, approved_guilds=settings.approved_guilds, dms=settings.dms)
         master_key = settings.master_key.get_secret_value() if settings.master_key else None
-        endpoints = Endpoints(
-            store=store,
-            keys=open_keys(settings.home, master_key),
+        desk = open_desk(
+            store,
+            open_keys(settings.home, master_key),
             operators=provider,
-            connect=lambda endpoint, key: _guilds_provider(settings, endpoint, key),
             with_model=lambda other: _provider(settings, base_url, other),
-            is_approved=admission.is_approved,
+            connect=partial(guilds_provider, limits=_limits(settings)),
+            approved_guilds=settings.approved_guilds,
+            dms=settings.dms,
         )
-        stack.push_async_callback(endpoints.close)
+        stack.push_async_callback(desk.endpoints.close)
         service = ChatService(
             store=store,
-            routes=endpoints,
+            routes=desk.endpoints,
             registry=builtin_registry(),
             generation=Generation(
                 max_reply_tokens=settings.max_reply_tokens,
@@ -308,39 +308,24 @@ async def _wired(
             persona=settings.persona,
             secrets=_secrets(settings),
         )
-        yield Wired(
-            settings=settings, store=store, provider=provider, service=service, admission=admission
-        )
+        yield Wired(settings=settings, store=store, provider=provider, service=service, desk=desk)
 
 
 def _provider(settings: Settings, base_url: str, model: str | None) -> OpenAIProvider:
-    from providers.openai.adapter import Limits, OpenAIProvider
+    from providers.openai.adapter import OpenAIProvider
 
     return OpenAIProvider(
         base_url=base_url,
         model=model,
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
-        limits=Limits(first_token=settings.first_token_timeout, idle=settings.idle_timeout),
+        limits=_limits(settings),
     )
 
 
-def _guilds_provider(
-    settings: Settings, endpoint: GuildEndpoint, key: str | None
-) -> OpenAIProvider:
-    from net.transport import PinnedTransport
-    from providers.openai.adapter import Limits, OpenAIProvider
-    from providers.openai.errors import SettingNames
+def _limits(settings: Settings) -> Limits:
+    from providers.openai.adapter import Limits
 
-    return OpenAIProvider(
-        base_url=endpoint.base_url,
-        model=endpoint.model,
-        api_key=key,
-        limits=Limits(first_token=settings.first_token_timeout, idle=settings.idle_timeout),
-        transport=PinnedTransport(allow_private=endpoint.allow_private),
-        names=SettingNames(
-            url="the URL in /config setup", key="the key in /config setup", model="/config model"
-        ),
-    )
+    return Limits(first_token=settings.first_token_timeout, idle=settings.idle_timeout)
 
 
 def _secrets(settings: Settings) -> list[str]:

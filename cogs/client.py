@@ -15,7 +15,7 @@ from types import FrameType
 import discord
 from discord.ext import commands
 
-from chat.admission import Admission
+from chat.desk import Desk
 from cogs.aside import NETWORK_ERRORS
 from cogs.chat import Chat
 from cogs.config import INTENT_LOST, Config
@@ -24,6 +24,7 @@ from cogs.operator import Operator, operators_of
 from cogs.permissions import NEEDED
 from cogs.ports import Meta, Service
 from cogs.queueing import TELL_AFTER
+from cogs.setup import Setup
 from cogs.tool import Tool
 from cogs.tree import CommandTree, sync_if_changed
 
@@ -57,7 +58,7 @@ class VerbatimBot(commands.Bot):
         self,
         service: Service,
         meta: Meta,
-        admission: Admission,
+        desk: Desk,
         *,
         reads_all: bool = True,
         cadence: float = CADENCE,
@@ -79,7 +80,7 @@ class VerbatimBot(commands.Bot):
         )
         self._service = service
         self._meta = meta
-        self._admission = admission
+        self._desk = desk
         self._reads_all = reads_all
         self._cadence = cadence
         self._tell_after = tell_after
@@ -93,19 +94,23 @@ class VerbatimBot(commands.Bot):
         if me is None:
             raise RuntimeError("setup_hook runs after login, which tells who the bot is")
         if (application := self.application) is not None:
-            self._admission.introduce(operators_of(application), is_public=application.bot_public)
-        operator = Operator(self, self._admission)
+            self._desk.admission.introduce(
+                operators_of(application), is_public=application.bot_public
+            )
+        operator = Operator(self, self._desk.admission)
         self._chat = Chat(
             me,
             self._service,
-            self._admission,
+            self._desk.admission,
             operator,
             reads_all=self._reads_all,
             cadence=self._cadence,
             tell_after=self._tell_after,
         )
         await self.add_cog(self._chat)
-        await self.add_cog(Config(self._service, reads_all=self._reads_all))
+        config = Config(self._service, reads_all=self._reads_all)
+        await self.add_cog(config)
+        await self.add_cog(Setup(self._desk, config.config))
         await self.add_cog(Tool(me, self._service))
         await self.add_cog(operator)
         self._sync = asyncio.create_task(sync_if_changed(self.tree, self._meta))
@@ -139,7 +144,7 @@ class VerbatimBot(commands.Bot):
 async def run_bot(
     service: Service,
     meta: Meta,
-    admission: Admission,
+    desk: Desk,
     *,
     token: str,
     cadence: float = CADENCE,
@@ -157,7 +162,7 @@ async def run_bot(
             bot = VerbatimBot(
                 service,
                 meta,
-                admission,
+                desk,
                 reads_all=reads_all,
                 cadence=cadence,
                 guild_ready_timeout=guild_ready_timeout,

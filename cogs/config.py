@@ -16,6 +16,7 @@ from chat.service import Overview
 from cogs.permissions import lacking
 from cogs.ports import Service
 from cogs.tree import BROKEN, MANAGE_GUILD, NOT_ALLOWED, answer_privately, require_manage_guild
+from providers.base import EndpointError
 
 if TYPE_CHECKING:
     # Circular at run time: discord.py itself imports it for type checkers alone.
@@ -114,6 +115,9 @@ class Config(commands.Cog):
             await self._service.configure(interaction.guild_id, name, value)
         except ValueError as error:
             await answer_privately(interaction, str(error))
+            return
+        except EndpointError as error:
+            await answer_privately(interaction, error.member)
             return
         log.info("Guild %s: %s is now %s.", interaction.guild_id, name, value)
         overview = await self._service.overview(interaction.guild_id)

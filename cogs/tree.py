@@ -14,6 +14,7 @@ from discord import app_commands
 
 from cogs.aside import NETWORK_ERRORS
 from cogs.ports import Meta
+from providers.base import EndpointError
 
 log = logging.getLogger(__name__)
 
@@ -61,11 +62,22 @@ class CommandTree(app_commands.CommandTree[discord.Client]):
             error, app_commands.CommandNotFound | app_commands.CommandSignatureMismatch
         ):
             line = _OUTDATED
+        elif (endpoint := _endpoint_trouble(error)) is not None:
+            line = endpoint.member
         else:
             line = BROKEN
             name = interaction.command.qualified_name if interaction.command else "?"
             log.error("The command /%s failed.", name, exc_info=error)
         await answer_privately(interaction, line)
+
+
+def _endpoint_trouble(error: app_commands.AppCommandError) -> EndpointError | None:
+    """Behind a command that asked for an endpoint where none serves, say."""
+    if isinstance(error, app_commands.CommandInvokeError) and isinstance(
+        error.original, EndpointError
+    ):
+        return error.original
+    return None
 
 
 async def answer_privately(interaction: discord.Interaction, line: str) -> None:

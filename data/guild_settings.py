@@ -45,3 +45,28 @@ class GuildSettings:
                     name,
                     json.dumps(value, allow_nan=False),
                 )
+
+    async def everything(self, guild_id: int) -> Mapping[str, Mapping[str, Json]]:
+        """All that is set for a guild, by model; the empty model is the whole guild."""
+        rows = await self._database.read(
+            "SELECT model, name, value FROM settings WHERE guild_id = ? ORDER BY model, name",
+            guild_id,
+        )
+        found: dict[str, dict[str, Json]] = {}
+        for row in rows:
+            found.setdefault(row["model"], {})[row["name"]] = json.loads(row["value"])
+        return found
+
+    async def replace(self, guild_id: int, everything: Mapping[str, Mapping[str, Json]]) -> None:
+        """Set all of this, by model, and nothing else for a guild."""
+        async with self._database.transaction() as transaction:
+            await transaction.run("DELETE FROM settings WHERE guild_id = ?", guild_id)
+            for model, values in everything.items():
+                for name, value in values.items():
+                    await transaction.run(
+                        "INSERT INTO settings (guild_id, model, name, value) VALUES (?, ?, ?, ?)",
+                        guild_id,
+                        model,
+                        name,
+                        json.dumps(value, allow_nan=False),
+                    )

@@ -4,7 +4,7 @@ Invariant: an adapter hands out StreamEvents and raises only EndpointError. Noth
 or wire format passes this boundary.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
@@ -58,6 +58,10 @@ class Provider(Protocol):
     ) -> AbstractAsyncContextManager[AsyncIterator[StreamEvent]]:
         """Send the request. Entering raises EndpointError if no stream starts; leaving, by any
         way, closes the connection. The last event is Finished."""
+        ...
+
+    async def list_models(self) -> Sequence[str]:
+        """Names of the models that the server offers. Raises EndpointError."""
         ...
 
     async def slots(self) -> int | None:

@@ -145,6 +145,9 @@ class ScriptedModel:
         finally:
             self.open -= 1
 
+    async def list_models(self) -> Sequence[str]:
+        return [self.model]
+
     async def slots(self) -> int | None:
         return None
 

@@ -3,13 +3,17 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from chat.admission import Admission
+from chat.desk import Desk, open_desk
 from cogs.client import VerbatimBot
+from data.keys import open_keys
 from data.store import Store, open_store
+from providers.openai.adapter import Limits, OpenAIProvider
+from providers.openai.guilds import guilds_provider
 from tests.cogs.scripted import MemoryMeta, ScriptedService
 from tests.loopback.discord_server import (
     Bucket,
@@ -33,7 +37,7 @@ class Scene:
     server: LoopbackDiscord
     service: ScriptedService
     meta: MemoryMeta
-    admission: Admission
+    desk: Desk
     guild: Guild
     channel: Channel
     alice: User
@@ -67,7 +71,7 @@ class Scene:
         """Connect the bot."""
         position = len(self.server.journal)
         self.bot = VerbatimBot(
-            self.service, self.meta, self.admission, cadence=cadence, guild_ready_timeout=0.1
+            self.service, self.meta, self.desk, cadence=cadence, guild_ready_timeout=0.1
         )
         self._running = asyncio.create_task(self.bot.start(self.server.token))
         await self.server.wait_for(lambda record: record.kind == "identify", since=position)
@@ -89,13 +93,25 @@ async def store(tmp_path: Path) -> AsyncGenerator[Store]:
 
 
 @pytest.fixture
-def admission(store: Store) -> Admission:
+async def desk(store: Store, tmp_path: Path) -> AsyncGenerator[Desk]:
     """Everyone may write direct messages; the operator is asked about guilds."""
-    return Admission(store, approved_guilds="ask", dms="on")
+    provider = OpenAIProvider(base_url="http://127.0.0.1:9/v1", model="operators")
+    opened = open_desk(
+        store,
+        open_keys(tmp_path, None),
+        operators=provider,
+        with_model=lambda model: OpenAIProvider(base_url=provider.endpoint, model=model),
+        connect=partial(guilds_provider, limits=Limits()),
+        approved_guilds="ask",
+        dms="on",
+    )
+    yield opened
+    await opened.endpoints.close()
+    await provider.close()
 
 
 @pytest.fixture
-async def quiet_scene(admission: Admission) -> AsyncGenerator[Scene]:
+async def quiet_scene(desk: Desk) -> AsyncGenerator[Scene]:
     """A scene whose bot is not connected yet, with Discord's usual rate limits."""
     async with LoopbackDiscord() as server:
         guild = server.build.guild()
@@ -103,7 +119,7 @@ async def quiet_scene(admission: Admission) -> AsyncGenerator[Scene]:
             server=server,
             service=ScriptedService(),
             meta=MemoryMeta(),
-            admission=admission,
+            desk=desk,
             guild=guild,
             channel=server.build.channel(guild, "general"),
             alice=server.build.user("alice", guild),

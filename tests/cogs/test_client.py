@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from chat.admission import Admission
+from chat.desk import Desk
 from chat.service import RESTARTING
 from cogs.client import run_bot
 from tests.cogs.conftest import CADENCE, Scene
@@ -21,17 +21,15 @@ from tests.loopback.discord_server import (
 from tests.loopback.discord_server.pointing import pointed_at
 
 
-async def run(token: str, service: ScriptedService, meta: MemoryMeta, admission: Admission) -> int:
-    return await run_bot(
-        service, meta, admission, token=token, cadence=CADENCE, guild_ready_timeout=0.1
-    )
+async def run(token: str, service: ScriptedService, meta: MemoryMeta, desk: Desk) -> int:
+    return await run_bot(service, meta, desk, token=token, cadence=CADENCE, guild_ready_timeout=0.1)
 
 
 @asynccontextmanager
 async def running(scene: Scene) -> AsyncGenerator[asyncio.Task[int]]:
     """The bot as bot.py runs it; stopped by a signal if the test did not."""
     position = len(scene.server.journal)
-    task = asyncio.create_task(run(scene.server.token, scene.service, scene.meta, scene.admission))
+    task = asyncio.create_task(run(scene.server.token, scene.service, scene.meta, scene.desk))
     await scene.server.wait_for(lambda record: record.kind == "identify", since=position)
     await asyncio.sleep(0.4)
     yield task
@@ -50,20 +48,18 @@ def only_line(caplog: pytest.LogCaptureFixture) -> str:
 async def test_an_invalid_token_ends_with_one_line(
     quiet_scene: Scene, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert await run("wrong", quiet_scene.service, quiet_scene.meta, quiet_scene.admission) == 1
+    assert await run("wrong", quiet_scene.service, quiet_scene.meta, quiet_scene.desk) == 1
     assert "DISCORD_TOKEN" in only_line(caplog)
     assert "wrong" not in caplog.text
 
 
-async def test_no_network_ends_with_one_line(
-    caplog: pytest.LogCaptureFixture, admission: Admission
-) -> None:
+async def test_no_network_ends_with_one_line(caplog: pytest.LogCaptureFixture, desk: Desk) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
     server = LoopbackDiscord(port=port)
     with pointed_at(server):
-        assert await run("token", ScriptedService(), MemoryMeta(), admission) == 1
+        assert await run("token", ScriptedService(), MemoryMeta(), desk) == 1
     assert "Discord cannot be reached" in only_line(caplog)
     assert "network" in only_line(caplog)
 
@@ -73,16 +69,14 @@ async def test_discords_own_trouble_ends_with_one_line(
 ) -> None:
     quiet_scene.server.faults.plant("/users/@me", Status(status=503))
     assert (
-        await run(
-            quiet_scene.server.token, quiet_scene.service, quiet_scene.meta, quiet_scene.admission
-        )
+        await run(quiet_scene.server.token, quiet_scene.service, quiet_scene.meta, quiet_scene.desk)
         == 1
     )
     assert "Wait a few minutes" in only_line(caplog)
 
 
 async def test_without_the_content_intent_it_runs_on_and_says_what_is_lost(
-    caplog: pytest.LogCaptureFixture, admission: Admission
+    caplog: pytest.LogCaptureFixture, desk: Desk
 ) -> None:
     granted = PRIVILEGED_INTENTS & ~Intent.MESSAGE_CONTENT
     async with LoopbackDiscord(granted_intents=granted) as server:
@@ -92,7 +86,7 @@ async def test_without_the_content_intent_it_runs_on_and_says_what_is_lost(
             server=server,
             service=ScriptedService(),
             meta=MemoryMeta(),
-            admission=admission,
+            desk=desk,
             guild=guild,
             channel=server.build.channel(guild, "general"),
             alice=alice,
@@ -144,13 +138,11 @@ async def test_a_failing_registration_does_not_keep_the_bot_from_answering(
 
 
 async def test_a_bot_that_is_nowhere_logs_its_invitation(
-    caplog: pytest.LogCaptureFixture, admission: Admission
+    caplog: pytest.LogCaptureFixture, desk: Desk
 ) -> None:
     async with LoopbackDiscord() as server:
         with pointed_at(server):
-            task = asyncio.create_task(
-                run(server.token, ScriptedService(), MemoryMeta(), admission)
-            )
+            task = asyncio.create_task(run(server.token, ScriptedService(), MemoryMeta(), desk))
             async with asyncio.timeout(5):
                 while "Invite it" not in caplog.text:
                     await asyncio.sleep(0.05)
@@ -215,13 +207,11 @@ async def test_members_words_are_in_no_log_at_any_level(
 
 
 async def test_an_outage_is_logged_without_a_traceback_while_it_tries_again(
-    caplog: pytest.LogCaptureFixture, admission: Admission
+    caplog: pytest.LogCaptureFixture, desk: Desk
 ) -> None:
     async with LoopbackDiscord() as server:
         with pointed_at(server):
-            task = asyncio.create_task(
-                run(server.token, ScriptedService(), MemoryMeta(), admission)
-            )
+            task = asyncio.create_task(run(server.token, ScriptedService(), MemoryMeta(), desk))
             await server.wait_for(lambda record: record.kind == "identify")
             await server.stop()
             async with asyncio.timeout(5):

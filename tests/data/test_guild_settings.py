@@ -40,3 +40,17 @@ async def test_guilds_and_models_do_not_see_each_other(database: Database):
 async def test_what_json_cannot_hold_is_refused(database: Database):
     with pytest.raises(ValueError, match="JSON"):
         await GuildSettings(database).put(1, "", "a", float("nan"))
+
+
+async def test_everything_of_a_guild_can_be_taken_out_and_put_in_its_place(database: Database):
+    settings = GuildSettings(database)
+    await settings.put(1, "", "a", "guild")
+    await settings.put(1, "m", "b", ["x", 1])
+    await settings.put(2, "", "a", "other")
+    everything = await settings.everything(1)
+    assert everything == {"": {"a": "guild"}, "m": {"b": ["x", 1]}}
+    await settings.replace(1, {"n": {"c": True}})
+    assert await settings.everything(1) == {"n": {"c": True}}
+    await settings.replace(1, {})
+    assert await settings.everything(1) == {}
+    assert await settings.everything(2) == {"": {"a": "other"}}

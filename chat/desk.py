@@ -1,0 +1,51 @@
+"""Puts together what decides how each guild is served.
+
+Invariant: all parts look at one store, so that what one of them keeps the others see at once.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from chat.admission import Admission
+from chat.endpoints import Connect, Endpoints
+from chat.guild_setup import GuildSetup
+from chat.portability import Portability
+from data.keys import KeyRing
+from data.store import Store
+from providers.base import Provider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """Who is admitted, to which endpoint, and how admins and the operator change that."""
+
+    admission: Admission
+    endpoints: Endpoints
+    setup: GuildSetup
+    portability: Portability
+
+
+def open_desk(
+    store: Store,
+    keys: KeyRing,
+    *,
+    operators: Provider,
+    with_model: Callable[[str], Provider],
+    connect: Connect,
+    approved_guilds: Literal["ask", "all"] | Collection[int],
+    dms: Literal["on", "off"] | None,
+) -> Desk:
+    """A desk whose `endpoints` are the caller's to close; see Endpoints and Admission."""
+    admission = Admission(store, approved_guilds=approved_guilds, dms=dms)
+    endpoints = Endpoints(
+        store=store,
+        keys=keys,
+        operators=operators,
+        connect=connect,
+        with_model=with_model,
+        is_approved=admission.is_approved,
+    )
+    setup = GuildSetup(store=store, endpoints=endpoints, connect=connect, admission=admission)
+    portability = Portability(store=store, setup=setup)
+    return Desk(admission=admission, endpoints=endpoints, setup=setup, portability=portability)

@@ -1,0 +1,270 @@
+"""What a guild's admins set up for it: endpoint, model, persona; and whether it works.
+
+Invariant: nothing is kept that was not checked, an address in the operator's own network only
+when the operator sets it, and a key is never handed out again in any form.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from chat.admission import Admission
+from chat.endpoints import MODEL, Connect, Endpoints
+from data.endpoints import GuildEndpoint
+from data.keys import origin
+from data.store import Store
+from net.guard import AddressRefused, check_url
+from prompt.assemble import assemble
+from prompt.events import ReasoningDelta, TextDelta
+from prompt.snapshot import Budget, Snapshot
+from prompt.surface import ToolSurface
+from prompt.values import TextPart, Turn
+from prompt.verbatim import ToolConfig, Verdict
+from providers.base import EndpointError, Provider, RequestOptions
+from providers.openai.address import normalised
+
+log = logging.getLogger(__name__)
+
+PERSONA = "persona"
+RULES = "server_rules"
+LONGEST_TEXT = 4000
+"""Characters of a persona or of server rules: what a field of a form holds."""
+
+LONGEST_URL = 500
+LONGEST_MODEL = 200
+
+_LISTED_FOR = 30.0
+"""Seconds that a list of models is good for."""
+
+_LIST_PATIENCE = 2.0
+"""Seconds that whoever types waits for it; Discord allows three."""
+
+_TEST_TOKENS = 256
+_SHOWN_ANSWER = 100
+_NAMED_MODELS = 10
+
+
+class SetupRefused(Exception):
+    """Something that cannot be set so. The text tells the admin why and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """An endpoint as an admin entered it. Without a model, the first that the server lists is
+    taken; without a key, the one that is kept for the same server stays."""
+
+    url: str
+    model: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """An endpoint as it was kept. `doubt` tells what may still be wrong with it."""
+
+    url: str
+    model: str
+    has_key: bool
+    doubt: str = ""
+
+
+class GuildSetup:
+    """One guild's setup at a time, over the store and the endpoints of all."""
+
+    def __init__(
+        self, *, store: Store, endpoints: Endpoints, connect: Connect, admission: Admission
+    ) -> None:
+        self._store = store
+        self._endpoints = endpoints
+        self._connect = connect
+        self._admission = admission
+        self._listed: dict[tuple[str, str], tuple[float, Sequence[str]]] = {}
+
+    async def endpoint(self, guild_id: int) -> GuildEndpoint | None:
+        """The guild's own endpoint, if it brought one."""
+        return await self._store.endpoints.get(guild_id)
+
+    async def check_address(self, guild_id: int, url: str, *, by: int) -> tuple[str, bool]:
+        """A URL in the form that is kept, and whether it may lead into the operator's network.
+
+        Raises SetupRefused.
+        """
+        text = url.strip()
+        text = normalised(text if "://" in text else f"https://{text}")
+        former = await self._store.endpoints.get(guild_id)
+        if former is not None and former.base_url == text:
+            return text, former.allow_private or by in self._admission.operators
+        allow_private = by in self._admission.operators
+        if len(text) > LONGEST_URL:
+            raise SetupRefused(f"The URL must not be longer than {LONGEST_URL} characters.")
+        try:
+            await check_url(text, allow_private=allow_private)
+        except AddressRefused as error:
+            raise SetupRefused(str(error)) from error
+        except (OSError, ValueError) as error:
+            raise SetupRefused(
+                "The address could not be looked up. Check it, or try again in a minute."
+            ) from error
+        return text, allow_private
+
+    async def set_endpoint(self, guild_id: int, wish: Wish, *, by: int) -> Saved:
+        """Keep an endpoint for a guild, after asking it for its models. Raises SetupRefused."""
+        url, allow_private = await self.check_address(guild_id, wish.url, by=by)
+        key = wish.key.strip()
+        if not key.isascii() or not key.isprintable() or " " in key:
+            raise SetupRefused("The key must be one word of plain letters, digits and signs.")
+        model = checked_model(wish.model)
+        sealed = self._endpoints.sealed(url, key) if key else await self._kept_key(guild_id, url)
+        tried = GuildEndpoint(
+            id="",
+            guild_id=guild_id,
+            base_url=url,
+            model=model,
+            sealed_key=sealed,
+            allow_private=allow_private,
+            set_by=by,
+            at=datetime.now(UTC),
+        )
+        model, doubt = await self._chosen_model(tried)
+        await self._store.endpoints.put(
+            guild_id,
+            base_url=url,
+            model=model,
+            sealed_key=sealed,
+            allow_private=allow_private,
+            set_by=by,
+        )
+        log.info("Server %s has an endpoint of its own, set by %s.", guild_id, by)
+        return Saved(url=url, model=model, has_key=sealed is not None, doubt=doubt)
+
+    async def models(self, guild_id: int, *, by: int) -> Sequence[str]:
+        """The models that may be chosen, as far as the server lists them in time."""
+        if not await self._may_choose(guild_id, by=by):
+            return []
+        try:
+            async with self._endpoints.serving(guild_id) as route:
+                cached = route.key, str(route.owner)
+                at, names = self._listed.get(cached, (0.0, []))
+                if not names or time.monotonic() - at > _LISTED_FOR:
+                    async with asyncio.timeout(_LIST_PATIENCE):
+                        names = await route.provider.list_models()
+                    self._listed[cached] = time.monotonic(), names
+                return names
+        except (EndpointError, TimeoutError) as error:
+            log.info("The models for server %s could not be listed: %s", guild_id, error)
+            return []
+
+    async def set_model(self, guild_id: int, model: str, *, by: int) -> None:
+        """Choose a model of the endpoint that serves the guild. Raises SetupRefused."""
+        name = checked_model(model)
+        if not name:
+            raise SetupRefused("Name a model.")
+        if not await self._may_choose(guild_id, by=by):
+            raise SetupRefused(
+                "This server uses the operator's endpoint, whose model the operator chooses. "
+                "Bring an endpoint of your own with /config setup to choose a model."
+            )
+        if await self._store.endpoints.get(guild_id) is None:
+            await self._store.settings.put(guild_id, "", MODEL, name)
+        else:
+            await self._store.endpoints.set_model(guild_id, name)
+
+    async def persona(self, guild_id: int) -> tuple[str, str]:
+        """The guild's persona and server rules; empty where none are set."""
+        stored = await self._store.settings.values(guild_id, "")
+        return str(stored.get(PERSONA) or ""), str(stored.get(RULES) or "")
+
+    async def set_persona(self, guild_id: int, persona: str, rules: str) -> None:
+        """Set both; blank ones are the default again."""
+        for name, text in ((PERSONA, persona), (RULES, rules)):
+            await self._store.settings.put(guild_id, "", name, text.strip()[:LONGEST_TEXT] or None)
+
+    async def reset(self, guild_id: int) -> None:
+        """Forget all that admins have set, their endpoint with its key too."""
+        await self._store.endpoints.remove(guild_id)
+        await self._store.settings.replace(guild_id, {})
+        log.info("The configuration of server %s was reset.", guild_id)
+
+    async def test(self, guild_id: int, *, by: int) -> str:
+        """One short request to the endpoint that serves the guild, and in a sentence what came."""
+        try:
+            async with self._endpoints.serving(guild_id) as route:
+                shown = route.owner or by in self._admission.operators
+                where = f" at {route.provider.endpoint}" if shown else ""
+                answer, seconds = await _ask(route.provider)
+                model = route.provider.model
+        except EndpointError as error:
+            own = await self._store.endpoints.get(guild_id) is not None
+            told = own or by in self._admission.operators
+            return f"{error.member} {error.remedy if told else ''}".strip()
+        if not answer:
+            return f"{model}{where} took the request and said nothing in {seconds:.1f} s."
+        return f"It works: {model}{where} answered “{answer}” after {seconds:.1f} s."
+
+    async def _may_choose(self, guild_id: int, *, by: int) -> bool:
+        own = await self._store.endpoints.get(guild_id) is not None
+        return own or by in self._admission.operators
+
+    async def _kept_key(self, guild_id: int, url: str) -> str | None:
+        former = await self._store.endpoints.get(guild_id)
+        if former is None or origin(former.base_url) != origin(url):
+            return None
+        return former.sealed_key
+
+    async def _chosen_model(self, tried: GuildEndpoint) -> tuple[str, str]:
+        """The model to use, and what is doubtful about it."""
+        provider = self._connect(tried, self._endpoints.unsealed(tried))
+        try:
+            names = await provider.list_models()
+        except EndpointError as error:
+            told = f"{error.member} {error.remedy}"
+            if not tried.model:
+                raise SetupRefused(f"{told} Nothing was saved.") from error
+            return tried.model, f"The server did not list its models: {told}"
+        finally:
+            await provider.close()
+        if not tried.model and not names:
+            raise SetupRefused("The server lists no model. Load one there, or name one here.")
+        if tried.model and names and tried.model not in names:
+            some = ", ".join(names[:_NAMED_MODELS])
+            return tried.model, f"The server does not list {tried.model}. It lists: {some}."
+        return tried.model or names[0], ""
+
+
+def checked_model(name: str) -> str:
+    """A model's name as it is kept. Raises SetupRefused."""
+    plain = name.strip()
+    if len(plain) > LONGEST_MODEL or not plain.isprintable():
+        raise SetupRefused(f"A model's name is one line of at most {LONGEST_MODEL} characters.")
+    return plain
+
+
+async def _ask(provider: Provider) -> tuple[str, float]:
+    """The first words of an answer and the seconds until they came."""
+    snapshot = Snapshot(
+        persona="You are being tested.",
+        server_rules="",
+        config=ToolConfig(tool_mode="off"),
+        verdict=Verdict(),
+        surface=ToolSurface(),
+        dialogue=(Turn(role="user", parts=(TextPart(text="Answer with the word: ready"),)),),
+        now=datetime.now(UTC),
+    )
+    started = time.monotonic()
+    begun: float | None = None
+    answer = ""
+    options = RequestOptions(turn_id="test", max_tokens=_TEST_TOKENS)
+    async with provider.stream(assemble(snapshot, Budget()), options) as events:
+        async for event in events:
+            if isinstance(event, TextDelta | ReasoningDelta) and begun is None:
+                begun = time.monotonic()
+            if isinstance(event, TextDelta):
+                answer += event.text
+            if len(answer) > _SHOWN_ANSWER:
+                break
+    plain = " ".join(answer.split())
+    shown = plain if len(plain) <= _SHOWN_ANSWER else f"{plain[: _SHOWN_ANSWER - 1]}…"
+    return shown, (begun or time.monotonic()) - started

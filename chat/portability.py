@@ -1,0 +1,222 @@
+"""A guild's configuration as a file: taken out, and read back in.
+
+Invariant: no secret is in the file, and nothing is read in unless every line of it holds; what
+an import may set is what its admin could set by hand.
+"""
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from chat.admission import CHANNELS
+from chat.config import checked
+from chat.endpoints import MODEL
+from chat.guild_setup import LONGEST_TEXT, PERSONA, RULES, GuildSetup, SetupRefused, checked_model
+from data.store import Store
+from prompt.values import Json
+
+FORM = 1
+LARGEST_FILE = 256 * 1024
+"""Bytes."""
+
+_MOST_CHANNELS = 500
+_MOST_MODELS = 100
+_TEXTS = (PERSONA, RULES)
+_KEYS = {"verbatim_config", "endpoint", PERSONA, RULES, CHANNELS, "switches"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """What an import makes of one thing in the file."""
+
+    fine: bool
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What was read, line by line; `done` tells whether it holds now."""
+
+    lines: Sequence[Line]
+    done: bool
+
+
+class Portability:
+    """Exports and imports of guilds."""
+
+    def __init__(self, *, store: Store, setup: GuildSetup) -> None:
+        self._store = store
+        self._setup = setup
+
+    async def export(self, guild_id: int) -> str:
+        """The guild's configuration as JSON text."""
+        everything = dict(await self._store.settings.everything(guild_id))
+        wide = dict(everything.pop("", {}))
+        endpoint = await self._setup.endpoint(guild_id)
+        document: dict[str, Json] = {
+            "verbatim_config": FORM,
+            "endpoint": (
+                None
+                if endpoint is None
+                else {"base_url": endpoint.base_url, "model": endpoint.model}
+            ),
+            **{name: wide.get(name) for name in (*_TEXTS, CHANNELS)},
+            "switches": {model: dict(values) for model, values in everything.items()},
+        }
+        return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+    async def read_in(
+        self, guild_id: int, content: bytes, *, by: int, channels: Collection[int]
+    ) -> Imported:
+        """Put a configuration in the place of the guild's, if all of it holds there.
+
+        `channels` are those of the guild. Keys are in no file: the guild's own stays if the
+        endpoint is on the same server, else it has to be entered.
+        """
+        reading = _Reading(content, channels)
+        endpoint = None
+        if reading.endpoint is not None:
+            url, model = reading.endpoint
+            try:
+                checked_model(model)
+                endpoint = await self._setup.check_address(guild_id, url, by=by)
+            except SetupRefused as error:
+                reading.wrong(f"endpoint: {error}")
+            else:
+                reading.fine(f"endpoint: {endpoint[0]}")
+        if not all(line.fine for line in reading.lines):
+            return Imported(lines=reading.lines, done=False)
+        kept = (await self._store.settings.values(guild_id, "")).get(MODEL)
+        wide = reading.wide if kept is None else {**reading.wide, MODEL: kept}
+        if endpoint is not None and reading.endpoint is not None:
+            url, allow_private = endpoint
+            await self._store.endpoints.put(
+                guild_id,
+                base_url=url,
+                model=reading.endpoint[1].strip(),
+                sealed_key=None,
+                allow_private=allow_private,
+                set_by=by,
+            )
+            stored = await self._setup.endpoint(guild_id)
+            if stored is None or stored.sealed_key is None:
+                reading.fine("The endpoint has no key. Enter one with /config setup if it needs it")
+        else:
+            await self._store.endpoints.remove(guild_id)
+        await self._store.settings.replace(guild_id, {"": wide, **reading.switches})
+        return Imported(lines=reading.lines, done=True)
+
+
+class _Reading:
+    """One file, read as far as it can be, with a line for each thing found."""
+
+    def __init__(self, content: bytes, channels: Collection[int]) -> None:
+        self.lines: list[Line] = []
+        self.wide: dict[str, Json] = {}
+        self.switches: dict[str, Mapping[str, Json]] = {}
+        self.endpoint: tuple[str, str] | None = None
+        document = self._document(content)
+        if document is None:
+            return
+        readers: dict[str, Callable[[Json], None]] = {
+            "endpoint": self._read_endpoint,
+            PERSONA: lambda value: self._read_text(PERSONA, value),
+            RULES: lambda value: self._read_text(RULES, value),
+            CHANNELS: lambda value: self._read_channels(value, channels),
+            "switches": self._read_switches,
+        }
+        for name in document.keys() - _KEYS:
+            self.wrong(f"{name[:100]!r} is not part of a configuration")
+        for name, read in readers.items():
+            if document.get(name) is not None:
+                read(document[name])
+
+    def fine(self, what: str) -> None:
+        """Note something that holds."""
+        self.lines.append(Line(fine=True, what=what))
+
+    def wrong(self, what: str) -> None:
+        """Note something that does not; nothing is imported then."""
+        self.lines.append(Line(fine=False, what=what))
+
+    def _document(self, content: bytes) -> Mapping[str, Json] | None:
+        if len(content) > LARGEST_FILE:
+            self.wrong(f"The file is larger than {LARGEST_FILE // 1024} KB")
+            return None
+        try:
+            value = json.loads(content.decode("utf-8"))
+        except (ValueError, RecursionError):
+            self.wrong("The file is not JSON in UTF-8")
+            return None
+        document = _mapping(value)
+        if document is None or document.get("verbatim_config") != FORM:
+            self.wrong(
+                f'The file is not what /config export makes: "verbatim_config" is not {FORM}'
+            )
+            return None
+        return document
+
+    def _read_endpoint(self, value: Json) -> None:
+        fields = _mapping(value)
+        url, model = (fields or {}).get("base_url"), (fields or {}).get("model")
+        if fields is None or set(fields) != {"base_url", "model"}:
+            self.wrong("endpoint: must hold base_url and model, and nothing else")
+        elif not isinstance(url, str) or not isinstance(model, str) or not model.strip():
+            self.wrong("endpoint: base_url and model must be texts")
+        else:
+            self.endpoint = url, model
+
+    def _read_text(self, name: str, value: Json) -> None:
+        if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+            self.wrong(f"{name}: must be a text of at most {LONGEST_TEXT} characters")
+        else:
+            self.wide[name] = value
+            self.fine(f"{name}: {len(value)} characters")
+
+    def _read_channels(self, value: Json, here: Collection[int]) -> None:
+        ids = cast("list[Json]", value) if isinstance(value, list) else []
+        if not ids or len(ids) > _MOST_CHANNELS:
+            self.wrong(f"{CHANNELS}: must be a list of 1 to {_MOST_CHANNELS} ids, or null for all")
+            return
+        unknown = [
+            one
+            for one in ids
+            if not (isinstance(one, str) and one.isdecimal() and int(one[:20]) in here)
+        ]
+        for one in unknown[:5]:
+            self.wrong(f"{CHANNELS}: {str(one)[:40]!r} is no channel of this server")
+        if not unknown:
+            self.wide[CHANNELS] = ids
+            self.fine(f"{CHANNELS}: {len(ids)}")
+
+    def _read_switches(self, value: Json) -> None:
+        models = _mapping(value)
+        if models is None or len(models) > _MOST_MODELS:
+            self.wrong(f"switches: must be an object with at most {_MOST_MODELS} models")
+            return
+        for model, values in models.items():
+            self._read_model(model, _mapping(values))
+
+    def _read_model(self, model: str, values: Mapping[str, Json] | None) -> None:
+        try:
+            name = checked_model(model)
+        except SetupRefused as error:
+            self.wrong(f"switches: {error}")
+            return
+        if not name or values is None:
+            self.wrong("switches: each model must be named and hold an object")
+            return
+        read: dict[str, Json] = {}
+        for switch, value in values.items():
+            try:
+                read[switch] = checked(switch[:100], value if isinstance(value, str) else "")
+            except ValueError as error:
+                self.wrong(f"switches of {name}: {error}")
+            else:
+                self.fine(f"switches of {name}: {switch} is {read[switch]}")
+        self.switches[name] = read
+
+
+def _mapping(value: Json) -> Mapping[str, Json] | None:
+    return cast("Mapping[str, Json]", value) if isinstance(value, dict) else None

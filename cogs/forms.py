@@ -1,0 +1,145 @@
+"""The forms of /config: an endpoint, and a persona.
+
+Invariant: a form is answered at once and privately, its permission asked for again when it is
+submitted, and what it held of a key is shown to nobody.
+"""
+
+import logging
+from typing import TypeAlias
+
+import discord
+from discord import ui
+
+from chat.guild_setup import (
+    LONGEST_MODEL,
+    LONGEST_TEXT,
+    LONGEST_URL,
+    GuildSetup,
+    Saved,
+    SetupRefused,
+    Wish,
+)
+from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately
+from data.endpoints import GuildEndpoint
+from data.errors import StoreError
+
+log = logging.getLogger(__name__)
+
+_LONGEST_KEY = 4000
+
+_Field: TypeAlias = "ui.TextInput[ui.Modal]"
+
+
+class _Form(ui.Modal):
+    """A form for those who may manage the server."""
+
+    async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        if interaction.permissions.manage_guild:
+            return True
+        await answer_privately(interaction, NOT_ALLOWED)
+        return False
+
+    async def on_error(self, interaction: discord.Interaction, error: Exception, /) -> None:
+        if isinstance(error, StoreError):
+            log.error("A form was not taken: %s", error)
+        else:
+            log.error("A form was not taken.", exc_info=error)
+        await answer_privately(interaction, BROKEN)
+
+
+class EndpointForm(_Form):
+    """URL, model and key of a server's own endpoint."""
+
+    def __init__(self, setup: GuildSetup, present: GuildEndpoint | None) -> None:
+        super().__init__(title="An endpoint for this server")
+        self._setup = setup
+        has_key = present is not None and present.sealed_key is not None
+        self._url: _Field = ui.TextInput(
+            custom_id="url",
+            placeholder="https://host/v1",
+            default=present.base_url if present else None,
+            max_length=LONGEST_URL,
+        )
+        self._model: _Field = ui.TextInput(
+            custom_id="model",
+            placeholder="The first one that it lists",
+            default=present.model[:LONGEST_MODEL] if present else None,
+            required=False,
+            max_length=LONGEST_MODEL,
+        )
+        self._key: _Field = ui.TextInput(
+            custom_id="key",
+            placeholder="Leave empty to keep the present one" if has_key else "If it asks for one",
+            required=False,
+            max_length=_LONGEST_KEY,
+        )
+        self.add_item(ui.Label(text="URL of an OpenAI-compatible endpoint", component=self._url))
+        self.add_item(ui.Label(text="Model", component=self._model))
+        self.add_item(
+            ui.Label(
+                text="Key",
+                description="Kept encrypted, for this URL's server alone, and never shown again",
+                component=self._key,
+            )
+        )
+
+    async def on_submit(self, interaction: discord.Interaction, /) -> None:
+        """Check and keep what was entered."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        if interaction.guild_id is None:
+            return
+        wish = Wish(url=self._url.value, model=self._model.value, key=self._key.value)
+        try:
+            saved = await self._setup.set_endpoint(
+                interaction.guild_id, wish, by=interaction.user.id
+            )
+        except SetupRefused as error:
+            content = str(error)
+        else:
+            content = _saved_in_words(saved)
+        await interaction.edit_original_response(content=clipped(content, 2000))
+
+
+class PersonaForm(_Form):
+    """Persona and server rules."""
+
+    def __init__(self, setup: GuildSetup, persona: str, rules: str) -> None:
+        super().__init__(title="Persona and rules")
+        self._setup = setup
+        self._persona = _long_field("persona", persona, "The bot's own, if left empty")
+        self._rules = _long_field("rules", rules, "What it should know and heed on this server")
+        self.add_item(ui.Label(text="Who the assistant is", component=self._persona))
+        self.add_item(ui.Label(text="Rules of this server", component=self._rules))
+
+    async def on_submit(self, interaction: discord.Interaction, /) -> None:
+        """Keep what was entered."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        if interaction.guild_id is None:
+            return
+        await self._setup.set_persona(interaction.guild_id, self._persona.value, self._rules.value)
+        await interaction.edit_original_response(content="Saved. It holds from the next answer on.")
+
+
+def clipped(text: str, most: int) -> str:
+    """`text` in at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _long_field(custom_id: str, text: str, placeholder: str) -> _Field:
+    return ui.TextInput(
+        custom_id=custom_id,
+        style=discord.TextStyle.paragraph,
+        placeholder=placeholder,
+        default=text[:LONGEST_TEXT] or None,
+        required=False,
+        max_length=LONGEST_TEXT,
+    )
+
+
+def _saved_in_words(saved: Saved) -> str:
+    key = "with the key that you entered or that was kept" if saved.has_key else "without a key"
+    lines = [
+        f"Saved: `{saved.model}` at {saved.url}, {key}. It serves this server from the next answer "
+        "on; `/config test` tries it."
+    ]
+    return "\n".join([*lines, saved.doubt] if saved.doubt else lines)

@@ -1,0 +1,248 @@
+"""The part of /config with which a server's admins set it up.
+
+Invariant: each command and each control needs Manage Server at that moment, answers the member
+alone, and is acknowledged before any work that may take long.
+"""
+
+import io
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import discord
+from discord import app_commands, ui
+from discord.ext import commands
+
+from chat.desk import Desk
+from chat.guild_setup import SetupRefused
+from chat.portability import LARGEST_FILE, Imported
+from cogs.forms import EndpointForm, PersonaForm, clipped
+from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
+
+if TYPE_CHECKING:
+    # Circular at run time: discord.py itself imports it for type checkers alone.
+    from discord.types.interactions import SelectMessageComponentInteractionData
+
+log = logging.getLogger(__name__)
+
+_CHANNELS_ID = "setup:channels"
+_EVERYWHERE_ID = "setup:everywhere"
+_RESET_ID = "setup:reset"
+_MOST_CHOICES = 25
+_LONGEST_CHOICE = 100
+_CHANNEL_TYPES = [
+    discord.ChannelType.text,
+    discord.ChannelType.news,
+    discord.ChannelType.voice,
+    discord.ChannelType.forum,
+    discord.ChannelType.category,
+]
+
+
+class Setup(commands.Cog):
+    """Adds its commands to `family`, the /config group."""
+
+    def __init__(self, desk: Desk, family: app_commands.Group) -> None:
+        self._desk = desk
+        model = _command(
+            "model", "Choose a model of the endpoint that serves this server", self._model
+        )
+        model.autocomplete("name")(self._suggest_models)
+        for command in (
+            _command("setup", "Bring an endpoint of your own for this server", self._setup),
+            model,
+            _command(
+                "persona", "Who the assistant is here, and this server's rules", self._persona
+            ),
+            _command("channels", "The channels in which I answer", self._channels),
+            _command("test", "Send one short request and say what came of it", self._test),
+            _command("reset", "Forget everything that was configured here", self._reset),
+            _command("export", "This server's configuration as a file, without keys", self._export),
+            _command("import", "Put a configuration in the place of the present one", self._import),
+            _command("dms", "For the bot's operator: who may chat in direct messages", self._dms),
+        ):
+            family.add_command(command)
+
+    async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        """Integration settings may open a command to anyone; Manage Server is needed still."""
+        require_manage_guild(interaction)
+        return True
+
+    @commands.Cog.listener()
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Serve the controls, also those from before a restart."""
+        if interaction.type is not discord.InteractionType.component:
+            return
+        data = cast("SelectMessageComponentInteractionData", interaction.data)
+        custom_id = data["custom_id"]
+        if custom_id not in {_CHANNELS_ID, _EVERYWHERE_ID, _RESET_ID}:
+            return
+        guild_id = interaction.guild_id
+        if guild_id is None or not interaction.permissions.manage_guild:
+            await answer_privately(interaction, NOT_ALLOWED)
+            return
+        try:
+            await interaction.response.defer()
+            if custom_id == _RESET_ID:
+                await self._desk.setup.reset(guild_id)
+                await interaction.edit_original_response(
+                    content="Done. Nothing is configured here any more.", view=None
+                )
+                return
+            chosen = data["values"] if custom_id == _CHANNELS_ID else []
+            here = _channels_of(interaction)
+            await self._desk.admission.limit_channels(guild_id, {int(one) for one in chosen} & here)
+            await self._show_channels(interaction, guild_id)
+        except Exception:
+            log.exception("A control of /config could not be served.")
+            await answer_privately(interaction, BROKEN)
+
+    async def _setup(self, interaction: discord.Interaction) -> None:
+        present = await self._desk.setup.endpoint(_guild(interaction))
+        await interaction.response.send_modal(EndpointForm(self._desk.setup, present))
+
+    @app_commands.describe(name="As the endpoint lists it")
+    async def _model(
+        self, interaction: discord.Interaction, name: app_commands.Range[str, 1, 200]
+    ) -> None:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        try:
+            await self._desk.setup.set_model(_guild(interaction), name, by=interaction.user.id)
+        except SetupRefused as error:
+            content = str(error)
+        else:
+            content = f"`{name}` answers from now on. `/config test` tries it."
+        await interaction.edit_original_response(content=content)
+
+    async def _suggest_models(
+        self, interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
+        if interaction.guild_id is None or not interaction.permissions.manage_guild:
+            return []
+        names = await self._desk.setup.models(interaction.guild_id, by=interaction.user.id)
+        found = [name for name in names if typed.lower() in name.lower()]
+        short = [name for name in found if len(name) <= _LONGEST_CHOICE]
+        return [app_commands.Choice(name=name, value=name) for name in short[:_MOST_CHOICES]]
+
+    async def _persona(self, interaction: discord.Interaction) -> None:
+        persona, rules = await self._desk.setup.persona(_guild(interaction))
+        await interaction.response.send_modal(PersonaForm(self._desk.setup, persona, rules))
+
+    async def _channels(self, interaction: discord.Interaction) -> None:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        await self._show_channels(interaction, _guild(interaction))
+
+    async def _test(self, interaction: discord.Interaction) -> None:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        said = await self._desk.setup.test(_guild(interaction), by=interaction.user.id)
+        await interaction.edit_original_response(content=clipped(said, 2000))
+
+    async def _reset(self, interaction: discord.Interaction) -> None:
+        view = ui.View(timeout=None)
+        view.add_item(
+            ui.Button(label="Reset", style=discord.ButtonStyle.danger, custom_id=_RESET_ID)
+        )
+        view.stop()
+        await interaction.response.send_message(
+            "This forgets the server's own endpoint with its key, persona, rules, channels and "
+            "switches. What members had remembered stays. `/config export` saves the rest before.",
+            view=view,
+            ephemeral=True,
+        )
+
+    async def _export(self, interaction: discord.Interaction) -> None:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        text = await self._desk.portability.export(_guild(interaction))
+        await interaction.edit_original_response(
+            content="The configuration, without any key. `/config import` reads it.",
+            attachments=[discord.File(io.BytesIO(text.encode()), filename="verbatim-config.json")],
+        )
+
+    @app_commands.describe(file="A file from /config export")
+    async def _import(self, interaction: discord.Interaction, file: discord.Attachment) -> None:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        if file.size > LARGEST_FILE:
+            await answer_privately(
+                interaction, f"The file is larger than {LARGEST_FILE // 1024} KB."
+            )
+            return
+        imported = await self._desk.portability.read_in(
+            _guild(interaction),
+            await file.read(),
+            by=interaction.user.id,
+            channels=_channels_of(interaction),
+        )
+        await interaction.edit_original_response(content=_report(imported))
+
+    @app_commands.describe(switch="Whether others than you may")
+    async def _dms(self, interaction: discord.Interaction, switch: Literal["on", "off"]) -> None:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        try:
+            await self._desk.admission.switch_dms(on=switch == "on", by=interaction.user.id)
+        except (PermissionError, ValueError) as error:
+            content = str(error)
+        else:
+            who = "Everyone" if switch == "on" else "Nobody but you"
+            content = f"{who} may chat with me in direct messages, on your endpoint."
+        await interaction.edit_original_response(content=content)
+
+    async def _show_channels(self, interaction: discord.Interaction, guild_id: int) -> None:
+        allowed = await self._desk.admission.channels(guild_id)
+        content, view = _channels_panel(allowed)
+        await interaction.edit_original_response(content=content, view=view)
+
+
+def _command(
+    name: str, description: str, callback: Any
+) -> "app_commands.Command[Setup, ..., None]":
+    return app_commands.Command(name=name, description=description, callback=callback)
+
+
+def _guild(interaction: discord.Interaction) -> int:
+    if interaction.guild_id is None:
+        raise AssertionError("the /config family is for servers only")
+    return interaction.guild_id
+
+
+def _channels_of(interaction: discord.Interaction) -> set[int]:
+    guild = interaction.guild
+    return {channel.id for channel in guild.channels} if guild else set()
+
+
+def _channels_panel(allowed: Sequence[int]) -> tuple[str, ui.View]:
+    """The list and the menu that changes it; `Setup.on_interaction` serves that."""
+    view = ui.View(timeout=None)
+    view.add_item(
+        ui.ChannelSelect(
+            custom_id=_CHANNELS_ID,
+            placeholder="Channels and categories in which I answer",
+            channel_types=_CHANNEL_TYPES,
+            min_values=0,
+            max_values=_MOST_CHOICES,
+            default_values=[
+                discord.SelectDefaultValue(id=one, type=discord.SelectDefaultValueType.channel)
+                for one in allowed[:_MOST_CHOICES]
+            ],
+        )
+    )
+    view.add_item(ui.Button(label="Answer everywhere", custom_id=_EVERYWHERE_ID))
+    view.stop()
+    if not allowed:
+        return "I answer in every channel that I can see.", view
+    named = ", ".join(f"<#{one}>" for one in allowed[:_MOST_CHOICES])
+    more = len(allowed) - _MOST_CHOICES
+    rest = f" and {more} more; choosing here replaces them all" if more > 0 else ""
+    return f"I answer in {named}{rest}, and in their threads. Elsewhere I stay silent.", view
+
+
+def _report(imported: Imported) -> str:
+    head = (
+        "Imported. It holds from the next answer on."
+        if imported.done
+        else "Nothing was imported. Mend what is marked and try again."
+    )
+    marks = {True: "\N{WHITE HEAVY CHECK MARK}", False: "\N{CROSS MARK}"}
+    # What is wrong comes first: it is what has to fit.
+    lines = sorted(imported.lines, key=lambda line: line.fine)
+    told = [f"{marks[line.fine]} {clipped(line.what, 300)}" for line in lines]
+    return clipped("\n".join([head, *told]), 2000)
