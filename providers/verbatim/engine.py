@@ -5,7 +5,7 @@ reader; if the reader gives it back, its first characters are words and the rest
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
@@ -22,7 +22,7 @@ from providers.verbatim.names import NameIndex
 from providers.verbatim.payloads import read_marked_name, read_wrapper
 from providers.verbatim.scanner import Scanner, Wait, Words
 from providers.verbatim.settings import ParserSettings
-from providers.verbatim.sites import Piece
+from providers.verbatim.sites import Held
 from providers.verbatim.taught import read_line, read_list
 from providers.verbatim.unlisted import read_unknown, token_end
 from providers.verbatim.writer import Writer
@@ -105,7 +105,7 @@ class Engine:
         """Let a reader have the text from here on. `marked`: what it finds leaves at once."""
         out = self.out
         start = out.pos
-        held = _Held()
+        held = Held()
         c = Candidate(
             self.scan,
             self._names,
@@ -276,7 +276,12 @@ class Engine:
             self._line_start = pos == self._content
             out.hide(end, _TOKEN)
         elif word in self._markers.foreign and not self._field:
-            yield from self._invented(end)
+            if self._begins_turn():
+                yield from self._invented(end)
+            elif word.startswith(_TOKEN_BEGINS):
+                out.hide(end, _TOKEN)
+            else:
+                out.words(end)
         elif word in tokens.NAMED_TURN:
             yield from self._turn(word, end)
         elif word in self._grammar.closers and (
@@ -350,11 +355,17 @@ class Engine:
         self.out.hide(end, "end of thinking")
         self._line_start = True
 
+    def _begins_turn(self) -> bool:
+        """Whether a turn can begin here, rather than its marker being named in a sentence."""
+        before = self.out.tail
+        ends = before[-1:] in _SENTENCE_ENDS or before[-1:] in (">", "]", "`", ")")
+        return ends or self.out.pos == self._content or before in (". ", "! ", "? ")
+
     def _turn(self, word: str, end: int) -> Wait[None]:
         """A token that a role follows."""
         role_end = yield from self.scan.skip(end, _ROLE)
         role = self.scan.slice(end, role_end).lower()
-        if role not in tokens.OWN_ROLES and not self._field:
+        if role not in tokens.OWN_ROLES and self._begins_turn() and not self._field:
             yield from self._invented(end)
             return
         _, after = yield from self.scan.word(role_end, _ROLE_ENDS[word])
@@ -377,20 +388,3 @@ def _read_fence(end: int, run: int, c: Candidate) -> Wait[int | None]:
 
 def _read_inline(end: int, run: int, at_start: bool, c: Candidate) -> Wait[int | None]:
     return (yield from read_line(c, end, ticks=run, alone=at_start))
-
-
-class _Held:
-    """Takes what a reader finds whose findings count only when it has read them all."""
-
-    def __init__(self) -> None:
-        self.pieces: list[Piece] = []
-
-    def started(self, name: str) -> None:
-        """Not certain before the end."""
-
-    def channel(self, ends: Sequence[str], *, final: bool) -> None:
-        """No form without a marker opens a channel."""
-
-    def piece(self, piece: Piece) -> None:
-        """Keep it."""
-        self.pieces.append(piece)

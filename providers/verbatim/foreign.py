@@ -5,7 +5,7 @@ escaped JSON included. Here a call too many costs a refused copy, a call too few
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from prompt.surface import ToolSurface
 from providers.base import CallKey
@@ -18,7 +18,7 @@ from providers.verbatim.identity import call_key
 from providers.verbatim.names import NameIndex
 from providers.verbatim.payloads import read_named, read_wrapper
 from providers.verbatim.scanner import Scanner, Wait
-from providers.verbatim.sites import Piece, Site
+from providers.verbatim.sites import Held, Site
 
 _ESCAPED = re.compile(r"\\(?:([\"\\/'])|n|t|r)")
 _PLACES = re.compile(
@@ -66,15 +66,16 @@ def _sites(text: str, names: NameIndex) -> Iterator[Site]:
         scan = Scanner()
         scan.append(text[place.start() : place.start() + size])
         scan.ended = True
-        sink = _Sites()
-        c = Candidate(scan, names, sink, start=0, setting=Setting(), limit=_WINDOW)
+        held = Held()
+        c = Candidate(scan, names, held, start=0, setting=Setting(), limit=_WINDOW)
         end = _answer(_read(c, tags))
         if end is None:
             patience -= scan.end
             continue
         c.settle(end)
-        yield from sink.sites
-        if sink.sites:
+        sites = [piece for piece in held.pieces if isinstance(piece, Site)]
+        yield from sites
+        if sites:
             after = place.start() + end
 
 
@@ -105,18 +106,3 @@ def _answer(scan: Wait[int | None]) -> int | None:
             next(scan)
         except StopIteration as stop:
             return stop.value
-
-
-class _Sites:
-    def __init__(self) -> None:
-        self.sites: list[Site] = []
-
-    def started(self, name: str) -> None:
-        """Only whole calls count."""
-
-    def channel(self, ends: Sequence[str], *, final: bool) -> None:
-        """Foreign text has no channels."""
-
-    def piece(self, piece: Piece) -> None:
-        if isinstance(piece, Site):
-            self.sites.append(piece)

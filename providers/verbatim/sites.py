@@ -77,3 +77,20 @@ class Sink(Protocol):
     def piece(self, piece: Piece) -> None:
         """The next stretch of text is this."""
         ...
+
+
+class Held:
+    """A sink that keeps what a reader finds until it has read everything."""
+
+    def __init__(self) -> None:
+        self.pieces: list[Piece] = []
+
+    def started(self, name: str) -> None:
+        """Nothing is certain before the end."""
+
+    def channel(self, ends: Sequence[str], *, final: bool) -> None:
+        """No form that is read this way opens a channel."""
+
+    def piece(self, piece: Piece) -> None:
+        """Keep it."""
+        self.pieces.append(piece)
