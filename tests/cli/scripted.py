@@ -70,6 +70,15 @@ def take_back(span: Span) -> Step:
     return lambda reply: reply.take_back(span)
 
 
+def awaiting(what: str) -> Step:
+    """The turn waits for something that may take long."""
+
+    def step(reply: Reply) -> None:
+        reply.waits_for = what
+
+    return step
+
+
 def pause(seconds: float) -> Step:
     """Nothing comes for a while."""
     return lambda _reply: asyncio.sleep(seconds)

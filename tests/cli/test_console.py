@@ -17,6 +17,7 @@ from prompt.values import Outcome
 from tests.cli.scripted import (
     Scripted,
     Step,
+    awaiting,
     call,
     fail,
     pause,
@@ -283,6 +284,21 @@ async def test_waiting_is_told() -> None:
     async with Terminal(Scripted(scripts=[[pause(5)]])) as terminal:
         terminal.type("hi\n")
         await terminal.shows("waiting for the model, 0 s")
+
+
+async def test_what_is_awaited_is_told_quietly_and_goes_away() -> None:
+    gate = asyncio.Event()
+
+    async def wait(_reply: Reply) -> None:
+        await gate.wait()
+
+    steps = [awaiting("you are third in line"), wait, awaiting(""), write("Here.")]
+    async with Terminal(Scripted(scripts=[steps])) as terminal:
+        terminal.type("hi\n")
+        await terminal.shows("you are third in line, 0 s")
+        gate.set()
+        await terminal.shows("Here.")
+    assert await piped(Scripted(scripts=[[*steps]]), "hi\n") == (0, "Here.\n\n")
 
 
 async def test_ctrl_c_stops_the_answer_and_the_chat_goes_on() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from chat.desk import Desk, open_desk
 from cogs.client import VerbatimBot
+from cogs.queueing import TELL_AFTER
 from data.keys import open_keys
 from data.store import Store, open_store
 from providers.openai.adapter import Limits, OpenAIProvider
@@ -67,11 +68,18 @@ class Scene:
         used = self.server.driver.slash(self.channel, user or self.guild.owner, path, options)
         return await self.server.driver.answered(used)
 
-    async def start(self, *, cadence: float = CADENCE) -> VerbatimBot:
+    async def start(
+        self, *, cadence: float = CADENCE, tell_after: float = TELL_AFTER
+    ) -> VerbatimBot:
         """Connect the bot."""
         position = len(self.server.journal)
         self.bot = VerbatimBot(
-            self.service, self.meta, self.desk, cadence=cadence, guild_ready_timeout=0.1
+            self.service,
+            self.meta,
+            self.desk,
+            cadence=cadence,
+            tell_after=tell_after,
+            guild_ready_timeout=0.1,
         )
         self._running = asyncio.create_task(self.bot.start(self.server.token))
         await self.server.wait_for(lambda record: record.kind == "identify", since=position)
