@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from chat.account import PromptSnapshot, account
-from chat.config import Switch, checked, parallelism, switches, tool_config
+from chat.config import checked, parallelism, switches, tool_config
 from chat.endpoints import Route, Routes
 from chat.gather import Gathered, Gatherer, turn_id_of
+from chat.generation import Generation
 from chat.learning import Learning
 from chat.line import place_in_words
+from chat.overview import Overview, ToolListing
 from chat.ports import History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply
 from chat.scheduler import Lease, Schedulers
@@ -27,10 +29,10 @@ from data.store import Store
 from data.turns import StoredTurn
 from prompt.assemble import assemble
 from prompt.prompt import Prompt
-from prompt.snapshot import Budget, PromptTooLarge
+from prompt.snapshot import PromptTooLarge
 from prompt.values import TextPart, ToolResult, Turn
-from prompt.verbatim import Verdict, WireMode, wire_mode
-from providers.base import CallKey, EndpointError, RequestOptions, ToolsRefused
+from prompt.verbatim import wire_mode
+from providers.base import CallKey, EndpointError, ToolsRefused
 from providers.verbatim import find_calls
 from tools.registry import Registry, ToolContext
 from tools.surface import build_surface
@@ -49,52 +51,6 @@ RESTARTING = "The bot is being stopped or restarted. Please ask again in a momen
 
 CUT = "[…]"
 """Ends what was not said to its end, where history replays it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overview:
-    """What is known of the endpoint, and how a guild is set up for it."""
-
-    endpoint: str
-    model: str
-    mode: WireMode
-    verdict: Verdict
-    tool_mode: str
-    context_window: int | None
-    switches: Sequence[Switch]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolListing:
-    """A tool, whether a guild's turns are offered it, and why or why not."""
-
-    name: str
-    description: str
-    enabled: bool
-    why: str
-    read_only: bool
-    source: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Generation:
-    """How replies are sampled. `context_window` is in tokens, None where it is not known."""
-
-    max_reply_tokens: int
-    temperature: float | None
-    context_window: int | None
-
-    @property
-    def budget(self) -> Budget:
-        """What a prompt may cost. 8,192 is assumed where the window is unknown."""
-        window = self.context_window or Budget().window
-        return Budget(window=window, reply_reserve=min(self.max_reply_tokens, window // 2))
-
-    def options(self, turn_id: str) -> RequestOptions:
-        """What the requests of a turn ask for."""
-        return RequestOptions(
-            turn_id=turn_id, max_tokens=self.max_reply_tokens, temperature=self.temperature
-        )
 
 
 def _now() -> datetime:
@@ -212,6 +168,7 @@ class ChatService:
             tool_mode=config.tool_mode,
             context_window=self._generation_of(route).context_window,
             switches=switches(stored),
+            brought=route.owner != 0,
         )
 
     async def configure(self, guild_id: int | None, name: str, value: str) -> None:

@@ -108,7 +108,7 @@ class VerbatimBot(commands.Bot):
             tell_after=self._tell_after,
         )
         await self.add_cog(self._chat)
-        config = Config(self._service, reads_all=self._reads_all)
+        config = Config(self._service, self._desk.admission, reads_all=self._reads_all)
         await self.add_cog(config)
         await self.add_cog(Setup(self._desk, config.config))
         await self.add_cog(Tool(me, self._service))

@@ -5,14 +5,16 @@ is checked by the service as if it were typed; its custom id carries a name and 
 """
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import discord
 from discord import app_commands, ui
 from discord.ext import commands
 
+from chat.admission import Admission
 from chat.config import Switch
-from chat.service import Overview
+from chat.overview import Overview
 from cogs.permissions import lacking
 from cogs.ports import Service
 from cogs.tree import BROKEN, MANAGE_GUILD, NOT_ALLOWED, answer_privately, require_manage_guild
@@ -53,8 +55,9 @@ class Config(commands.Cog):
         default_permissions=MANAGE_GUILD,
     )
 
-    def __init__(self, service: Service, *, reads_all: bool) -> None:
+    def __init__(self, service: Service, admission: Admission, *, reads_all: bool) -> None:
         self._service = service
+        self._admission = admission
         self._reads_all = reads_all
 
     async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
@@ -69,14 +72,14 @@ class Config(commands.Cog):
     async def workarounds(self, interaction: discord.Interaction) -> None:
         """Show the panel."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        overview = await self._service.overview(interaction.guild_id)
+        overview = await self._overview(interaction)
         await interaction.edit_original_response(view=workarounds_panel(overview))
 
     @config.command(name="show", description="Endpoint, model, and what is missing here")
     async def show(self, interaction: discord.Interaction) -> None:
         """Show the state of things in this channel."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        overview = await self._service.overview(interaction.guild_id)
+        overview = await self._overview(interaction)
         channel = interaction.channel
         missing = lacking(channel) if isinstance(channel, discord.abc.Messageable) else []
         window = overview.context_window
@@ -112,7 +115,8 @@ class Config(commands.Cog):
 
     async def _turn(self, interaction: discord.Interaction, name: str, value: str) -> None:
         try:
-            await self._service.configure(interaction.guild_id, name, value)
+            user_id = interaction.user.id
+            await self._service.configure(interaction.guild_id, name, value, by=user_id)
         except ValueError as error:
             await answer_privately(interaction, str(error))
             return
@@ -120,8 +124,15 @@ class Config(commands.Cog):
             await answer_privately(interaction, error.member)
             return
         log.info("Guild %s: %s is now %s.", interaction.guild_id, name, value)
-        overview = await self._service.overview(interaction.guild_id)
+        overview = await self._overview(interaction)
         await interaction.edit_original_response(view=workarounds_panel(overview))
+
+    async def _overview(self, interaction: discord.Interaction) -> Overview:
+        """What this member may see: the operator's address is the operator's to know."""
+        overview = await self._service.overview(interaction.guild_id)
+        if overview.brought or interaction.user.id in self._admission.operators:
+            return overview
+        return replace(overview, endpoint="the operator's")
 
 
 def workarounds_panel(overview: Overview) -> ui.LayoutView:

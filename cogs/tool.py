@@ -12,7 +12,7 @@ from discord import app_commands
 from discord.ext import commands
 
 from chat.ports import Member, Place
-from chat.service import ToolListing
+from chat.overview import ToolListing
 from cogs.history import ChannelHistory
 from cogs.ports import Service
 from cogs.splitting import split

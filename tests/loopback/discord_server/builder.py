@@ -63,7 +63,9 @@ class Builder:
         self._join(guild, guild.owner)
         self._join(guild, self._world.bot, bot_role)
         self._world.guilds[guild.id] = guild
-        self._gateway.dispatch("GUILD_CREATE", self._payloads.guild_create(guild))
+        payload = self._payloads.guild_create(guild)
+        del payload["unavailable"]  # which is only there when a session begins
+        self._gateway.dispatch("GUILD_CREATE", payload)
         return guild
 
     def user(self, name: str, *guilds: Guild, bot: bool = False) -> User:

@@ -1,0 +1,27 @@
+"""How replies are sampled, and what a prompt may cost for it."""
+
+from dataclasses import dataclass
+
+from prompt.snapshot import Budget
+from providers.base import RequestOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """How replies are sampled. `context_window` is in tokens, None where it is not known."""
+
+    max_reply_tokens: int
+    temperature: float | None
+    context_window: int | None
+
+    @property
+    def budget(self) -> Budget:
+        """What a prompt may cost. 8,192 is assumed where the window is unknown."""
+        window = self.context_window or Budget().window
+        return Budget(window=window, reply_reserve=min(self.max_reply_tokens, window // 2))
+
+    def options(self, turn_id: str) -> RequestOptions:
+        """What the requests of a turn ask for."""
+        return RequestOptions(
+            turn_id=turn_id, max_tokens=self.max_reply_tokens, temperature=self.temperature
+        )
