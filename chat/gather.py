@@ -69,8 +69,7 @@ class Gatherer:
         answers = await self._answers(messages, newest)
         if asked is not None:
             messages = [*messages, asked]
-        named = place.guild_id is not None
-        dialogue, opened_by = _dialogue(messages, answers, named=named)
+        dialogue, opened_by = _dialogue(messages, answers)
         names = dict.fromkeys(turn.author for turn in dialogue if turn.author)
         return Gathered(
             snapshot=Snapshot(
@@ -132,7 +131,7 @@ def turn_id_of(message_id: int) -> str:
 
 
 def _dialogue(
-    messages: Sequence[ChannelMessage], answers: Mapping[int, StoredTurn], *, named: bool
+    messages: Sequence[ChannelMessage], answers: Mapping[int, StoredTurn]
 ) -> tuple[tuple[Turn, ...], tuple[int, ...]]:
     """Turns of the messages, each answer with its tool exchanges behind its question; and the
     ids of the messages that open an exchange."""
@@ -143,7 +142,7 @@ def _dialogue(
         answer = answers.get(message.id)
         fresh: tuple[Turn, ...] = ()
         if not message.ours:
-            fresh = (_member_turn(message, named=named),)
+            fresh = (_member_turn(message),)
         elif answer is None:
             fresh = _unrecorded(message)
         if answer is not None and answer.id not in told:
@@ -155,10 +154,10 @@ def _dialogue(
     return tuple(turns), tuple(opened_by)
 
 
-def _member_turn(message: ChannelMessage, *, named: bool) -> Turn:
+def _member_turn(message: ChannelMessage) -> Turn:
     return Turn(
         role="user",
-        author=message.author.name if named else None,
+        author=message.author.name,
         parts=(TextPart(text=message.text),),
         at=message.at,
     )

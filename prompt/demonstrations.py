@@ -11,13 +11,15 @@ turn ends in the very lines that a live turn ends in.
 """
 
 from prompt.surface import ToolSurface
-from prompt.taught import definitions_text, result_text, written_call
+from prompt.taught import definitions_text, result_text, signed, written_call
 from prompt.values import Json, Role, ToolSpec
 
 ACKNOWLEDGEMENT = "Understood."
 """Stands behind definitions: it keeps them a message apart from the question that follows."""
 
 EXAMPLE_CLOCK = "[Monday, 3 March 2025, 14:05 UTC]"
+
+_MEMBER = "Kim"
 
 
 def _spec(name: str, description: str, *parameters: str) -> ToolSpec:
@@ -91,7 +93,7 @@ def demonstrations(tail: str) -> list[tuple[Role, str]]:
         ("assistant", ACKNOWLEDGEMENT),
     ]
     for asked, *rest in _WORKED:
-        messages.append(("user", f"{asked}\n\n{tail}"))
+        messages.append(("user", f"{signed(asked, _MEMBER)}\n\n{tail}"))
         for place, text in enumerate(rest):
             messages.append(("user" if place % 2 else "assistant", text))
     return messages

@@ -6,7 +6,7 @@ call and no answer without its question.
 
 from collections.abc import Sequence
 
-from prompt.taught import result_text, written_call
+from prompt.taught import result_text, signed, written_call
 from prompt.tokens import estimate
 from prompt.values import PromptItem, TextPart, ToolCall, ToolResult, Turn, Zone
 
@@ -32,7 +32,7 @@ def turn_text(turn: Turn) -> str:
             case _:
                 pieces.append(f"[image: {part.description or 'no description'}]")
     text = "\n".join(piece for piece in pieces if piece)
-    return f"{turn.author}: {text}" if turn.author else text
+    return signed(text, turn.author) if turn.author else text
 
 
 def exchanges(dialogue: Sequence[Turn]) -> list[tuple[Turn, ...]]:

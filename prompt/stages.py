@@ -20,9 +20,10 @@ TOOL_DEFINITIONS_TAG = "knowledge_verbatim_tool_definitions"
 
 NUDGE = "(Tool or words, as this needs.)"
 """Chosen by measurement: 20 requests that need a tool and 20 that do not, a 1.5B model,
-temperature 0; calls right and silences right. Without a nudge 18 and 19. This one 16 and 20,
-"Tools only where this needs one." 18 and 15, "Tools as needed." 18 and 15, "Use a tool where
-one fits; else just answer." 15 and 20, "A tool call or an answer in words." 9 and 20."""
+temperature 0; calls right and silences right, members unnamed. Without a nudge 18 and 19; this
+one 16 and 20 (18 and 18 with names); "Tools only where this needs one." 18 and 15; "Tools as
+needed." 18 and 15; "Use a tool where one fits; else just answer." 15 and 20; "A tool call or an
+answer in words." 9 and 20."""
 
 
 def persona(snapshot: Snapshot) -> Sequence[PromptItem]:
@@ -66,7 +67,7 @@ def dialogue(snapshot: Snapshot) -> Sequence[PromptItem]:
 def clock(snapshot: Snapshot) -> Sequence[PromptItem]:
     """The minute and who takes part. User role: system text would be merged into the head."""
     text = f"[{snapshot.now:%A}, {snapshot.now.day} {snapshot.now:%B %Y}, {snapshot.now:%H:%M %Z}"
-    if snapshot.participants:
+    if len(snapshot.participants) > 1:
         text += f"; in this conversation: {', '.join(snapshot.participants)}"
     return [PromptItem(tag="clock", role="user", text=f"{text}]", zone=Zone.TAIL)]
 

@@ -11,6 +11,8 @@ _HEADER = (
     "answer in words."
 )
 
+_NO_BRACKETS = str.maketrans("[]", "()")
+
 
 def written_call(name: str, raw_arguments: str) -> str:
     """A call as an inline code span: name, then one JSON object in parentheses."""
@@ -20,6 +22,16 @@ def written_call(name: str, raw_arguments: str) -> str:
 def result_text(name: str, text: str) -> str:
     """A tool's result as it stands in a user-role message."""
     return f"[tool result] {name}: {text}"
+
+
+def signed(text: str, author: str) -> str:
+    """A member's message with its author's name behind it.
+
+    Behind and not before: with `Alice: ` in front, a 1.5B model called a tool in 11 to 18 of 20
+    messages that needed none; like this in 2, as without any name.
+    """
+    name = " ".join(author.translate(_NO_BRACKETS).split())
+    return f"{text}\n[from {name}]" if name else text
 
 
 def definitions_text(block: str) -> str:

@@ -39,14 +39,14 @@ async def chatter(house: House, messages: int) -> None:
 async def test_members_speak_by_name_in_a_server(house: House) -> None:
     house.channel.add(BOB, "Hello all.")
     await house.ask("Hi", [say("Hello.")])
-    assert dialogue(house.requests[0]) == ["Bob: Hello all.", "Ada: Hi"]
+    assert dialogue(house.requests[0]) == ["Hello all.\n[from Bob]", "Hi\n[from Ada]"]
     assert house.requests[0].prompt.items[-2].text.endswith("in this conversation: Bob, Ada]")
 
 
 async def test_nobody_is_named_between_two(store: Store) -> None:
     house = House(store, place=Place(guild_id=None, channel_id=CHANNEL))
     await house.ask("Hi", [say("Hello.")])
-    assert dialogue(house.requests[0]) == ["Hi"]
+    assert dialogue(house.requests[0]) == ["Hi\n[from Ada]"]
     assert "in this conversation" not in house.requests[0].words
 
 
@@ -56,11 +56,11 @@ async def test_our_own_messages_are_told_with_their_exchanges(house: House) -> N
     (run,) = shown.reply.runs
     assert run.result is not None
     assert dialogue(house.requests[-1]) == [
-        "Ada: Roll!",
+        "Roll!\n[from Ada]",
         'Let me roll.\n`roll_dice({"dice": "1d6"})`',
         f"[tool result] roll_dice: {run.result.text}",
         "There.",
-        "Ada: Thanks.",
+        "Thanks.\n[from Ada]",
     ]
 
 
@@ -68,7 +68,11 @@ async def test_a_reply_of_several_messages_is_told_once(house: House) -> None:
     shown = await house.ask("Tell me", [say("abcdefghij" * 3)], limit=10)
     assert len(shown.ids) == 3
     await house.ask("Thanks.", [say("Yes.")])
-    assert dialogue(house.requests[-1]) == ["Ada: Tell me", "abcdefghij" * 3, "Ada: Thanks."]
+    assert dialogue(house.requests[-1]) == [
+        "Tell me\n[from Ada]",
+        "abcdefghij" * 3,
+        "Thanks.\n[from Ada]",
+    ]
 
 
 async def test_a_message_between_the_parts_of_a_reply_keeps_its_place(house: House) -> None:
@@ -77,7 +81,7 @@ async def test_a_message_between_the_parts_of_a_reply_keeps_its_place(house: Hou
     house.channel.messages[2:] = [between, house.channel.messages[2]]
     assert [message.id for message in house.channel.messages[1::2]] == list(shown.ids)
     await house.ask("Thanks.", [say("Yes.")])
-    assert dialogue(house.requests[-1])[1:3] == ["abcdefghij" * 2, "Bob: Me too."]
+    assert dialogue(house.requests[-1])[1:3] == ["abcdefghij" * 2, "Me too.\n[from Bob]"]
 
 
 async def test_a_question_that_waited_is_told_of_the_answers_meanwhile(house: House) -> None:
@@ -86,17 +90,17 @@ async def test_a_question_that_waited_is_told_of_the_answers_meanwhile(house: Ho
     for request in (first, second):
         await house.service.respond(request, house.channel, house.presenter())
     assert dialogue(house.requests[-1]) == [
-        "Ada: Remember that I like tea.",
+        "Remember that I like tea.\n[from Ada]",
         '`remember({"fact": "Ada likes tea."})`',
         "[tool result] remember: Remembered as fact 1: Ada likes tea.",
         "Noted.",
-        "Bob: Hi!",
+        "Hi!\n[from Bob]",
     ]
     await house.ask("Thanks.", [say("Yes.")])
     assert dialogue(house.requests[-1]) == [
         *dialogue(house.requests[-2]),
         "Hello.",
-        "Ada: Thanks.",
+        "Thanks.\n[from Ada]",
     ]
     second_to_last, last = house.requests[-2:]
     assert common(encoded(second_to_last), encoded(last)) == len(second_to_last.messages) - 1
@@ -109,10 +113,10 @@ async def test_an_answer_stands_behind_its_question_whatever_came_between(house:
     await house.service.respond(question, house.channel, house.presenter())
     await house.ask("Thanks.", [say("Yes.")])
     assert dialogue(house.requests[-1]) == [
-        "Ada: Tell me",
+        "Tell me\n[from Ada]",
         "Once upon a time.",
-        "Bob: Me too.",
-        "Ada: Thanks.",
+        "Me too.\n[from Bob]",
+        "Thanks.\n[from Ada]",
     ]
 
 
@@ -120,14 +124,14 @@ async def test_a_deleted_answer_is_not_told(house: House) -> None:
     await house.ask("Tell me", [say("Something bad.")])
     del house.channel.messages[-1]
     await house.ask("Thanks.", [say("Yes.")])
-    assert dialogue(house.requests[-1]) == ["Ada: Tell me", "Ada: Thanks."]
+    assert dialogue(house.requests[-1]) == ["Tell me\n[from Ada]", "Thanks.\n[from Ada]"]
 
 
 async def test_own_messages_that_are_not_stored_lose_their_subtext(house: House) -> None:
     house.channel.add(BOT, "Hello there.\n-# running roll_dice")
     house.channel.add(BOT, "-# The model is not reachable.")
     await house.ask("Hi", [say("Hello.")])
-    assert dialogue(house.requests[0]) == ["Hello there.", "Ada: Hi"]
+    assert dialogue(house.requests[0]) == ["Hello there.", "Hi\n[from Ada]"]
 
 
 async def test_what_was_not_the_models_is_not_told_to_it(house: House) -> None:
@@ -135,7 +139,7 @@ async def test_what_was_not_the_models_is_not_told_to_it(house: House) -> None:
     shown = await house.ask("Hi", [], [])
     assert shown.reply.notices
     await house.ask("Hello?", [say("Hello.")])
-    assert dialogue(house.requests[-1]) == ["Ada: Hi", "Ada: Hello?"]
+    assert dialogue(house.requests[-1]) == ["Hi\n[from Ada]", "Hello?\n[from Ada]"]
 
 
 async def test_only_what_came_before_is_told(house: House) -> None:
@@ -143,7 +147,7 @@ async def test_only_what_came_before_is_told(house: House) -> None:
     house.channel.add(BOB, "Too late.")
     house.model.add([say("Hello.")])
     await house.service.respond(request, house.channel, house.presenter())
-    assert dialogue(house.requests[0]) == ["Ada: Hi"]
+    assert dialogue(house.requests[0]) == ["Hi\n[from Ada]"]
 
 
 async def test_a_damaged_turn_falls_back_to_what_the_message_says(
@@ -163,7 +167,7 @@ async def test_a_damaged_turn_falls_back_to_what_the_message_says(
     )
     await store.turns.save(broken)
     await house.ask("Thanks.", [say("Yes.")])
-    assert dialogue(house.requests[-1]) == ["Ada: Roll!", "Ada: Thanks."]
+    assert dialogue(house.requests[-1]) == ["Roll!\n[from Ada]", "Thanks.\n[from Ada]"]
 
 
 # Where history begins.
@@ -174,7 +178,7 @@ async def test_a_new_channel_is_read_a_little_way_back(house: House, store: Stor
     await house.ask("Hi", [say("Hello.")])
     told = dialogue(house.requests[0])
     assert len(told) == FIRST_READ + 1
-    assert told[0].endswith("message 70")
+    assert told[0].startswith("message 70\n")
     assert await store.channels.cut_point(CHANNEL) == house.channel.messages[70].id - 1
 
 
@@ -203,7 +207,7 @@ async def test_a_long_history_restarts_at_half(house: House, store: Store) -> No
     assert before is not None
     assert after is not None
     assert after > before
-    assert dialogue(house.requests[-1])[0].endswith(f"message {READ_LIMIT // 2}")
+    assert dialogue(house.requests[-1])[0].startswith(f"message {READ_LIMIT // 2}\n")
     await house.ask("Hi", [say("Hello.")])
     assert await store.channels.cut_point(CHANNEL) == after
     third, fourth = house.requests[-2:]
@@ -214,7 +218,7 @@ LONG = "word " * 40
 
 
 async def test_trimming_moves_the_beginning_by_blocks(store: Store) -> None:
-    house = House(store, window=2600, reserve=100)
+    house = House(store, window=2700, reserve=100)
     cuts: list[int | None] = []
     breaks = 0
     for number in range(40):
@@ -227,12 +231,12 @@ async def test_trimming_moves_the_beginning_by_blocks(store: Store) -> None:
     assert moved == sorted(moved)
     assert 3 <= len(set(moved)) <= 7
     assert breaks <= len(set(moved))
-    assert all(request.prompt.report.tokens <= 2500 for request in house.requests)
+    assert all(request.prompt.report.tokens <= 2600 for request in house.requests)
     house.model.check()
 
 
 async def test_a_restart_changes_nothing(store: Store) -> None:
-    house = House(store, window=2600, reserve=100)
+    house = House(store, window=2700, reserve=100)
     for number in range(20):
         await house.ask(f"{number} {LONG}", [ROLL], [say(LONG)])
     asked = house.request("And now?")

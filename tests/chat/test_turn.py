@@ -57,8 +57,8 @@ async def test_what_a_request_asks_for(house: House) -> None:
     assert request.options.turn_id == str(house.channel.messages[0].id)
     assert (request.options.round, request.options.max_tokens) == (1, 200)
     assert request.options.temperature == 0.5
-    assert "Ada: Hello!" in request.last
-    assert "4 May 2026, 12:30 UTC; in this conversation: Ada" in request.last
+    assert "Hello!\n[from Ada]" in request.last
+    assert "4 May 2026, 12:30 UTC]" in request.last
 
 
 async def test_a_call_runs_and_the_model_goes_on_with_its_result(house: House) -> None:

@@ -62,7 +62,11 @@ class Scene:
     def asked_in_order(self) -> list[str]:
         """The last line of each request, as far as it is a question of this test."""
         return [
-            next(word for word in ("one", "two", "three") if f": {word}" in str(r.messages[-1]))
+            next(
+                word
+                for word in ("apples", "pears", "plums")
+                if r.messages[-1]["content"].startswith(word)
+            )
             for r in self.endpoint.received
         ]
 
@@ -89,6 +93,7 @@ async def scene(store: Store) -> AsyncGenerator[Scene]:
 async def made(
     store: Store, *, limits: Limits | None = None, slots: int | None = None
 ) -> AsyncGenerator[Scene]:
+    """Ada is the operator; the endpoint is hers, and all guilds share it."""
     properties = None if slots is None else {"total_slots": slots}
     async with LoopbackEndpoint(properties=properties) as endpoint:
         provider = OpenAIProvider(
@@ -100,6 +105,7 @@ async def made(
             registry=builtin_registry(),
             generation=Generation(max_reply_tokens=200, temperature=None, context_window=None),
             slow_after=SLOW_AFTER,
+            is_operator=lambda user_id: user_id == ADA.id,
         )
         try:
             yield Scene(service, endpoint)
@@ -112,10 +118,10 @@ async def made(
 
 async def test_those_who_wait_read_their_place_until_it_is_their_turn(scene: Scene) -> None:
     scene.endpoint.add(*(Step(text="Done.", pause=0.03) for _ in range(3)))
-    first = scene.ask("one")
+    first = scene.ask("apples")
     await scene.requests(1)
-    second = scene.ask("two", guild=8, channel=80, author=BOB)
-    third = scene.ask("three", guild=9, channel=90, author=CY)
+    second = scene.ask("pears", guild=8, channel=80, author=BOB)
+    third = scene.ask("plums", guild=9, channel=90, author=CY)
     watchers = [await asked.done() for asked in (first, second, third)]
     assert [watcher.awaited for watcher in watchers] == [
         [""],
@@ -123,14 +129,14 @@ async def test_those_who_wait_read_their_place_until_it_is_their_turn(scene: Sce
         ["you are second in line", "you are next in line", ""],
     ]
     assert [watcher.reply.text for watcher in watchers] == ["Done."] * 3
-    assert scene.asked_in_order() == ["one", "two", "three"]
+    assert scene.asked_in_order() == ["apples", "pears", "plums"]
 
 
 async def test_a_place_in_line_is_no_answer_and_no_history(scene: Scene, store: Store) -> None:
     scene.endpoint.add(Step(text="First.", pause=0.05), Step(text="Second."))
-    first = scene.ask("one")
+    first = scene.ask("apples")
     await scene.requests(1)
-    second = scene.ask("two", guild=8, channel=80)
+    second = scene.ask("pears", guild=8, channel=80)
     await asyncio.sleep(0.05)
     assert second.watcher.awaited == ["you are next in line"]
     assert {seen.text for seen in second.watcher.seen} == {""}
@@ -147,10 +153,10 @@ async def test_cancelling_while_waiting_makes_no_request(
     scene: Scene, store: Store, message: tuple[str, ...], told: str
 ) -> None:
     scene.endpoint.add(Step(text="First.", pause=0.1), Step(text="Third."))
-    first = scene.ask("one")
+    first = scene.ask("apples")
     await scene.requests(1)
-    second = scene.ask("two", guild=8, channel=80)
-    third = scene.ask("three", guild=9, channel=90)
+    second = scene.ask("pears", guild=8, channel=80)
+    third = scene.ask("plums", guild=9, channel=90)
     await asyncio.sleep(0.05)
     assert third.watcher.awaited == ["you are second in line"]
     second.task.cancel(*message)
@@ -167,9 +173,9 @@ async def test_a_failing_endpoint_keeps_nobody_waiting(scene: Scene) -> None:
     scene.endpoint.add(
         Step(status=500, body={"error": {"message": "broken"}}, delay=0.1), Step(text="Works.")
     )
-    first = scene.ask("one")
+    first = scene.ask("apples")
     await scene.requests(1)
-    second = scene.ask("two", guild=8, channel=80)
+    second = scene.ask("pears", guild=8, channel=80)
     assert (await first.done()).reply.state == "failed"
     assert (await second.done()).reply.text == "Works."
 
@@ -178,10 +184,10 @@ async def test_waiting_in_line_counts_towards_no_timeout(store: Store) -> None:
     limits = Limits(first_token=0.6, idle=0.4)
     async with made(store, limits=limits) as scene:
         scene.endpoint.add(Step(text="0123456789", split=1, pause=0.1), Step(text="In time."))
-        first = scene.ask("one")
+        first = scene.ask("apples")
         await scene.requests(1)
         begun = asyncio.get_running_loop().time()
-        second = scene.ask("two", guild=8, channel=80)
+        second = scene.ask("pears", guild=8, channel=80)
         await first.done()
         assert asyncio.get_running_loop().time() - begun > limits.first_token
         shown = await second.done()
@@ -189,20 +195,44 @@ async def test_waiting_in_line_counts_towards_no_timeout(store: Store) -> None:
         assert READING not in shown.awaited
 
 
-async def test_a_guilds_number_lets_its_turns_run_side_by_side(scene: Scene) -> None:
-    await scene.service.configure(7, "max_parallel", "2")
+async def three_turns(scene: Scene, *, guild: int) -> list[list[str]]:
+    """What the turns of three channels wait for."""
     scene.endpoint.add(*(Step(text="Done.", pause=0.05) for _ in range(3)))
-    turns = [scene.ask(word, channel=70 + at) for at, word in enumerate(("one", "two", "three"))]
-    await scene.requests(2)
-    watchers = [await asked.done() for asked in turns]
-    assert [watcher.awaited for watcher in watchers] == [[""], [""], ["you are next in line", ""]]
+    turns = [
+        scene.ask(word, guild=guild, channel=guild * 10 + at)
+        for at, word in enumerate(("apples", "pears", "plums"))
+    ]
+    return [(await asked.done()).awaited for asked in turns]
+
+
+ONE_BY_ONE = [
+    [""],
+    ["you are next in line", ""],
+    ["you are second in line", "you are next in line", ""],
+]
+TWO_AT_ONCE = [[""], [""], ["you are next in line", ""]]
+
+
+async def test_the_operators_number_holds_for_all_guilds(scene: Scene) -> None:
+    await scene.service.configure(7, "max_parallel", "2", by=ADA.id)
+    assert await three_turns(scene, guild=8) == TWO_AT_ONCE
+    await scene.service.configure(8, "max_parallel", "1", by=BOB.id)
+    assert await three_turns(scene, guild=8) == ONE_BY_ONE
+    assert await three_turns(scene, guild=7) == TWO_AT_ONCE
+
+
+async def test_an_admin_cannot_raise_what_the_operators_endpoint_takes(scene: Scene) -> None:
+    await scene.service.configure(8, "max_parallel", "3", by=BOB.id)
+    assert await three_turns(scene, guild=8) == ONE_BY_ONE
+    await scene.service.configure(7, "max_parallel", "2", by=ADA.id)
+    assert await three_turns(scene, guild=8) == TWO_AT_ONCE
 
 
 async def test_a_server_that_tells_its_slots_gets_as_many_requests(store: Store) -> None:
     async with made(store, slots=3) as scene:
         scene.endpoint.add(*(Step(text="Done.", pause=0.1) for _ in range(3)))
         turns = [
-            scene.ask(word, channel=70 + at) for at, word in enumerate(("one", "two", "three"))
+            scene.ask(word, channel=70 + at) for at, word in enumerate(("apples", "pears", "plums"))
         ]
         await scene.requests(3)
         assert not any(asked.task.done() for asked in turns)
@@ -265,7 +295,7 @@ async def test_a_server_that_never_begins_ends_with_the_timeouts_words(store: St
 
 async def asked_of(scene: Scene, *steps: Step) -> Watcher:
     scene.endpoint.add(*steps)
-    return await scene.ask("one").done()
+    return await scene.ask("apples").done()
 
 
 # The server's slots.
@@ -277,7 +307,7 @@ async def test_slot_hints_are_in_the_body_only_where_they_are_wanted(store: Stor
         # Told beside the first turn: its server hangs a little, so that there is time.
         scene.endpoint.add(Step(text="Done.", delay=0.1), *(Step(text="Done.") for _ in range(5)))
         for guild, channel in ((7, 70), (7, 71), (8, 80), (8, 81), (8, 80), (8, 82)):
-            await scene.ask("one", guild=guild, channel=channel).done()
+            await scene.ask("apples", guild=guild, channel=channel).done()
         bodies = [received.body for received in scene.endpoint.received]
         assert ["id_slot" in body for body in bodies] == [False, False, True, True, True, True]
         assert [body["id_slot"] for body in bodies[2:]] == [0, 1, 0, 0]
@@ -290,7 +320,7 @@ async def test_a_slot_hint_changes_nothing_else_in_the_body(store: Store) -> Non
             await scene.service.configure(4, "slot_hint", hint)
             scene.endpoint.add(Step(text="Done.", delay=0.1), Step(text="Done."))
             for guild in (3, 4):
-                await scene.ask("one", guild=guild, channel=guild).done()
+                await scene.ask("apples", guild=guild, channel=guild).done()
             return [received.raw for received in scene.endpoint.received]
 
     without, hinted = await raw_bodies("off"), await raw_bodies("per_channel")

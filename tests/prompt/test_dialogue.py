@@ -13,7 +13,7 @@ BLOCKS = st.integers(1, 9)
 
 
 def test_members_speak_by_name_and_calls_stand_as_taught() -> None:
-    assert turn_text(asked("  hello ")) == "Ada: hello"
+    assert turn_text(asked("  hello ")) == "hello\n[from Ada]"
     assert turn_text(asked("hello", author=None)) == "hello"
     assert turn_text(said("assistant", "Let me roll.", called())) == (
         'Let me roll.\n`roll_dice({"sides":6})`'
