@@ -182,13 +182,14 @@ def _takes(items: Json, value: Json) -> bool:
 
 
 def _to_enum(value: Json, schema: JsonObject) -> Json:
-    choices: list[Json] = list(cast("list[Json]", schema.get("enum") or []))
+    written = schema.get("enum")
+    choices = list(cast("list[Json]", written)) if isinstance(written, list) else []
     if "const" in schema:
         choices.append(schema["const"])
     if not choices or value in choices:
         return value
-    written = str(value).strip().casefold()
-    same = [choice for choice in choices if str(choice).casefold() == written]
+    folded = str(value).strip().casefold()
+    same = [choice for choice in choices if str(choice).casefold() == folded]
     return same[0] if len(same) == 1 else value
 
 

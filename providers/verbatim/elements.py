@@ -31,6 +31,7 @@ class Elements:
 
     `parameter` are openers without their attributes, `parameter_end` and `function_end` closers,
     `wrapper_end` what closes the wrapper around. `decode`: entities stand for characters.
+    `trim` stands before each tag and means nothing. `common`: other texts hold such tags too.
     """
 
     parameter: tuple[str, ...]
@@ -40,6 +41,7 @@ class Elements:
     following: tuple[str, ...] = ()
     decode: bool = False
     trim: str = ""
+    common: bool = False
 
 
 class ElementReader:
@@ -91,8 +93,7 @@ class ElementReader:
             if (yield from c.scan.peek(inside)) == "{" and not values:
                 return (yield from self._json_body(c, name, start, inside))
             marker, end = yield from c.scan.word(inside, self._structure)
-            if marker is None and inside < c.scan.end and not values:
-                # Words where a parameter should stand: the tag is only mentioned.
+            if not values and self._only_mentioned(c, marker, inside):
                 return None
             if spec:
                 c.started(spec, start)
@@ -116,6 +117,14 @@ class ElementReader:
                 break
         self._propose(c, name, start, pos, values=values, ending=ending, size=size)
         return pos
+
+    def _only_mentioned(self, c: Candidate, marker: str | None, inside: int) -> bool:
+        """Whether a function's tag without parameters is just named: words follow, or it could
+        be a tag of another kind that stands in a sentence or is not closed."""
+        if marker is None:
+            return inside < c.scan.end or self._elements.common
+        closes = marker not in self._elements.parameter
+        return self._elements.common and closes and not c.setting.line_start
 
     def _propose(
         self,

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from prompt.surface import ToolSurface
+from prompt.values import ToolCall
 from providers.base import CallKey
 from providers.verbatim.arguments import Bound, bind_call
 from providers.verbatim.bare import read_objects
@@ -16,13 +17,14 @@ from providers.verbatim.dialects.registry import GRAMMAR
 from providers.verbatim.dialects.tool_tags import ToolTags
 from providers.verbatim.identity import call_key
 from providers.verbatim.names import NameIndex
-from providers.verbatim.payloads import read_named, read_wrapper
+from providers.verbatim.parser import VerbatimParser
+from providers.verbatim.payloads import parse_parentheses, read_named, read_wrapper
 from providers.verbatim.scanner import Scanner, Wait
-from providers.verbatim.sites import Held, Site
+from providers.verbatim.sites import Held, Piece, Site
 
 _ESCAPED = re.compile(r"\\(?:([\"\\/'])|n|t|r)")
 _PLACES = re.compile(
-    r"(?<![\w.\-])(?:[^\W\d][\w.\-]{0,127}(?=\s?[({])|Action:|call:|functools\[)"
+    r"(?<![\w.\-])(?:[^\W\d][\w.\-:]{0,127}(?=[`\s]{0,3}[({<\[])|Action:|call:|functools\[)"
     r"|\{|\[|<|>>>|\]<"
 )
 # A call that is longer than this is no copy that a model would make by heart.
@@ -38,12 +40,17 @@ def find_calls(text: str, surface: ToolSurface) -> frozenset[CallKey]:
     names = NameIndex(surface)
     found: set[CallKey] = set()
     for form in dict.fromkeys((text, _unescaped(text), _unescaped(_unescaped(text)))):
-        for site in _sites(form, names):
-            spec = names.resolve(site.name)
-            bound = bind_call(spec, site.arguments) if spec else None
-            if spec and isinstance(bound, Bound):
-                found.add(call_key(spec.name, bound.arguments))
+        found.update(_at_every_place(form, names))
+        found.update(_as_a_response(form, surface))
     return frozenset(found)
+
+
+def _as_a_response(text: str, surface: ToolSurface) -> Iterator[CallKey]:
+    """What would run if the model said the whole of it."""
+    parser = VerbatimParser(surface)
+    for event in (*parser.feed(text), *parser.close("stop")):
+        if isinstance(event, ToolCall):
+            yield call_key(event.name, event.arguments)
 
 
 def _unescaped(text: str) -> str:
@@ -53,7 +60,8 @@ def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda match: match.group(1) or "\n", text)
 
 
-def _sites(text: str, names: NameIndex) -> Iterator[Site]:
+def _at_every_place(text: str, names: NameIndex) -> Iterator[CallKey]:
+    """What would run if the model copied from any place at which a call can begin."""
     tags = ToolTags(names.specs)
     after = 0
     patience = _PATIENCE
@@ -69,14 +77,21 @@ def _sites(text: str, names: NameIndex) -> Iterator[Site]:
         held = Held()
         c = Candidate(scan, names, held, start=0, setting=Setting(), limit=_WINDOW)
         end = _answer(_read(c, tags))
-        if end is None:
-            patience -= scan.end
-            continue
-        c.settle(end)
-        sites = [piece for piece in held.pieces if isinstance(piece, Site)]
-        yield from sites
-        if sites:
+        if end is not None:
+            c.settle(end)
+        keys = [key for piece in held.pieces for key in _bound(piece, names)]
+        yield from keys
+        if keys and end is not None:
             after = place.start() + end
+        else:
+            patience -= scan.end
+
+
+def _bound(piece: Piece, names: NameIndex) -> Iterator[CallKey]:
+    spec = names.resolve(piece.name) if isinstance(piece, Site) else None
+    outcome = bind_call(spec, piece.arguments) if spec and isinstance(piece, Site) else None
+    if spec and isinstance(outcome, Bound):
+        yield call_key(spec.name, outcome.arguments)
 
 
 def _read(c: Candidate, tags: ToolTags) -> Wait[int | None]:
@@ -94,8 +109,14 @@ def _read(c: Candidate, tags: ToolTags) -> Wait[int | None]:
     if c.scan.at(0) in ("{", "["):
         return (yield from read_objects(c, 0, GRAMMAR.closing))
     name_end = yield from c.name(0)
-    if c.names.resolve(c.scan.slice(0, name_end)) is None:
+    name = c.scan.slice(0, name_end)
+    if c.names.resolve(name) is None:
         return None
+    if c.scan.slice(name_end, name_end + 2) == "`(":
+        frame = yield from c.scan.value(name_end + 1)
+        inner = c.scan.slice(name_end + 2, frame.end - 1)
+        c.propose(name, parse_parentheses(inner), 0, frame.end)
+        return frame.end
     return (yield from read_named(c, GRAMMAR, 0))
 
 

@@ -32,7 +32,7 @@ class VerbatimParser:
 
     def feed(self, text: str) -> list[ParserEvent]:
         """The events that the next piece of content settles."""
-        if not text:
+        if not text or self._closed:
             return []
         if self._field is not None:
             self._end_field()
@@ -47,7 +47,7 @@ class VerbatimParser:
 
     def feed_reasoning(self, text: str) -> list[ParserEvent]:
         """The events that the next piece of a separate reasoning field settles; without spans."""
-        if not text:
+        if not text or self._closed:
             return []
         if self._field is None:
             self._field = Engine(

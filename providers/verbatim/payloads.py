@@ -23,6 +23,8 @@ _LINE_NAME = re.compile(r"[\w.\-/:]*")
 # Longer than any server takes, with a namespace before it.
 _NAME_LIMIT = 80
 _PROSE_LIMIT = 2_000
+# Openers and noise in a row; families nest two or three.
+_MOST_SKIPPED = 8
 _FORGIVEN_QUOTES = (Leniency(), Leniency(guess_quotes=True))
 
 
@@ -37,7 +39,8 @@ def read_wrapper(c: Candidate, grammar: Grammar, wrapper: Wrapper, pos: int) -> 
     """Read the calls behind `wrapper`, whose opener ends at `pos`."""
     opened = pos
     last = pos
-    while True:
+    skipped = 0
+    while skipped < _MOST_SKIPPED:
         pos = yield from c.scan.skip(pos)
         if not (yield from c.scan.peek(pos)):
             break
@@ -49,6 +52,7 @@ def read_wrapper(c: Candidate, grammar: Grammar, wrapper: Wrapper, pos: int) -> 
             return (yield from _nothing_inside(c, wrapper, opened, end, closed=True))
         if marker in grammar.wrappers or marker in grammar.noise:
             pos = end
+            skipped += 1
             continue
         if marker is None and c.scan.at(pos) in _SEPARATOR:
             pos += 1
@@ -60,6 +64,7 @@ def read_wrapper(c: Candidate, grammar: Grammar, wrapper: Wrapper, pos: int) -> 
                 return last
             return (yield from _nothing_inside(c, wrapper, opened, pos, closed=False))
         last = pos = found
+        skipped = 0
     if c.found:
         c.settle(pos, "forgiven" if wrapper.closers and not wrapper.open_ended else "closed")
         return pos

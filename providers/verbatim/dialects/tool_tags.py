@@ -38,6 +38,7 @@ class ToolTags:
                 parameter_end=tuple(f"</{name}>" for name in names),
                 function_end=(f"</{spec.name}>",),
                 wrapper_end=("</tool_call>", "</function_calls>"),
+                common=True,
             )
         )
         return (yield from reader.read(c, spec.name, c.start, pos))

@@ -211,11 +211,13 @@ def test_brackets_are_only_closed_where_the_model_stopped_by_itself(
     assert calls(parse([text], finish="stop")) == [("get_weather", {"city": "Oslo"})]
 
 
-def test_closing_twice_says_nothing_new() -> None:
+def test_after_the_end_nothing_is_new() -> None:
     parser = VerbatimParser(SURFACE)
     parser.feed(SAY_OSLO[:-5])
     assert parser.close("stop")
     assert not parser.close("stop")
+    assert not parser.feed("more")
+    assert not parser.feed_reasoning("more")
 
 
 def test_nothing_in_nothing_out() -> None:
