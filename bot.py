@@ -307,6 +307,7 @@ async def _wired(
             ),
             persona=settings.persona,
             secrets=_secrets(settings),
+            is_operator=lambda user_id: user_id in desk.admission.operators,
         )
         yield Wired(settings=settings, store=store, provider=provider, service=service, desk=desk)
 

@@ -17,6 +17,9 @@ _LONGEST_NUMBER = 9
 """Digits that are read; Python refuses to convert thousands of them."""
 
 
+MAX_PARALLEL = "max_parallel"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchSpec:
     """A switch: its values, the first of which is the default, and its effect in one line.
@@ -82,7 +85,7 @@ SWITCHES: tuple[SwitchSpec, ...] = (
         help="One line at the prompt's end that reminds of tools, in verbatim mode.",
     ),
     SwitchSpec(
-        name="max_parallel",
+        name=MAX_PARALLEL,
         choices=("auto", "1", "2", "3", "4", "6", "8", "12", "16"),
         numbers=range(1, 65),
         help="Requests to this endpoint at once; more of them wait in line. `auto`: as many as the "
@@ -136,11 +139,27 @@ def tool_config(stored: Mapping[str, Json]) -> ToolConfig:
     )
 
 
-def parallelism(stored: Mapping[str, Json]) -> Parallelism:
-    """The scheduler's part of the switches."""
-    values = {switch.name: switch.value for switch in switches(stored)}
-    most = values["max_parallel"]
-    return Parallelism(
-        most=None if most == "auto" else int(most),
-        slot_hint=values["slot_hint"] == "per_channel",
-    )
+def parallelism(
+    stored: Mapping[str, Json], operators: Mapping[str, Json] | None = None
+) -> Parallelism:
+    """The scheduler's part of the switches.
+
+    `operators` are those of the operator's own scope, for a guild that their endpoint serves: it
+    can choose fewer requests at once than the operator, but not more.
+    """
+    most, hint = _number(stored, MAX_PARALLEL), _value(stored, "slot_hint") == "per_channel"
+    if operators is None:
+        return Parallelism(most=most, raises=True, slot_hint=hint)
+    limit = _number(operators, MAX_PARALLEL)
+    if limit is None:
+        return Parallelism(most=most, slot_hint=hint)
+    return Parallelism(most=min(most or limit, limit), raises=True, slot_hint=hint)
+
+
+def _value(stored: Mapping[str, Json], name: str) -> str:
+    return next(switch.value for switch in switches(stored) if switch.name == name)
+
+
+def _number(stored: Mapping[str, Json], name: str) -> int | None:
+    value = _value(stored, name)
+    return int(value) if value.isdecimal() else None

@@ -102,14 +102,21 @@ class Ticket:
 
     `moved` is told the position in the line, from 1, whenever it changes, and 0 once the slot is
     there; it is not called for who never had to wait, and must not raise. With `most`, the slot
-    is granted only while fewer than that many are taken, whatever the limit says.
+    is granted only while fewer than that many are taken, and only if it `raises` may that be more
+    than the limit.
     """
 
     def __init__(
-        self, lane: Lane, *, moved: Callable[[int], None], most: int | None = None
+        self,
+        lane: Lane,
+        *,
+        moved: Callable[[int], None],
+        most: int | None = None,
+        raises: bool = False,
     ) -> None:
         self.lane = lane
-        self.most = most
+        self._most = most
+        self._raises = raises
         self._moved = moved
         self._position = 0
         self._granted: asyncio.Future[None] | None = None
@@ -118,6 +125,12 @@ class Ticket:
     def waits(self) -> bool:
         """Whether a task still wants the slot: one that was cancelled a moment ago does not."""
         return self._granted is not None and not self._granted.done()
+
+    def limit(self, limit: int) -> int:
+        """How many slots may be taken when this one gets one, where `limit` holds for all."""
+        if self._most is None:
+            return limit
+        return self._most if self._raises else min(self._most, limit)
 
     def wait(self) -> Awaitable[None]:
         """Begin to wait; what is returned ends with `grant`."""
@@ -199,7 +212,7 @@ class Slots:
             if not ticket.waits:
                 self._drop(ticket)
                 continue
-            if len(self._held) >= (ticket.most or self._limit):
+            if len(self._held) >= ticket.limit(self._limit):
                 break
             if self._returning:
                 self._returning.popleft()

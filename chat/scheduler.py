@@ -42,10 +42,11 @@ _HOUSE_NAMES = (".localhost", ".local", ".lan", ".internal", ".home.arpa")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parallelism:
-    """What a guild has set. `most` is None for auto; `slot_hint` asks for a server slot a
-    channel."""
+    """What a guild has set. `most` is None for auto, and more than auto gives only if it `raises`;
+    `slot_hint` asks for a server slot a channel."""
 
     most: int | None = None
+    raises: bool = False
     slot_hint: bool = False
 
 
@@ -156,7 +157,7 @@ class Lease:
         self._place = place
         self._slot_hint = parallelism.slot_hint
         lane = (place.guild_id or 0, place.channel_id)
-        self._ticket = Ticket(lane, moved=moved, most=parallelism.most)
+        self._ticket = Ticket(lane, moved=moved, most=parallelism.most, raises=parallelism.raises)
         self._begun = False
         self._leaving: asyncio.TimerHandle | None = None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from chat.account import PromptSnapshot, account
-from chat.config import checked, parallelism, switches, tool_config
+from chat.config import MAX_PARALLEL, checked, parallelism, switches, tool_config
 from chat.endpoints import Route, Routes
 from chat.gather import Gathered, Gatherer, turn_id_of
 from chat.generation import Generation
@@ -69,7 +69,8 @@ class ChatService:
     """Turns, snapshots and switches, each for the endpoint that `routes` gives a guild.
 
     `secrets` are blotted out of snapshots. `clock` tells the time of a turn, in UTC. `slow_after`
-    is how many seconds pass without a first token before the member is told so.
+    is how many seconds pass without a first token before the member is told so. `is_operator`
+    tells whether a user runs this bot.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class ChatService:
         secrets: Sequence[str] = (),
         clock: Callable[[], datetime] = _now,
         slow_after: float = SLOW_AFTER,
+        is_operator: Callable[[int], bool] = lambda _: False,
     ) -> None:
         self._store = store
         self._routes = routes
@@ -91,6 +93,7 @@ class ChatService:
         self._secrets = tuple(secrets)
         self._clock = clock
         self._slow_after = slow_after
+        self._is_operator = is_operator
         self._schedulers = Schedulers()
         self._gatherer = Gatherer(store=store, persona=persona or PERSONA)
 
@@ -171,11 +174,22 @@ class ChatService:
             brought=route.owner != 0,
         )
 
-    async def configure(self, guild_id: int | None, name: str, value: str) -> None:
-        """Set a switch of a guild. ValueError says what is wrong with the name or value."""
+    async def configure(
+        self, guild_id: int | None, name: str, value: str, *, by: int | None = None
+    ) -> None:
+        """Set a switch of a guild. ValueError says what is wrong with the name or value.
+
+        How many requests the operator's endpoint takes is set for all guilds if the operator,
+        user `by`, sets it for one.
+        """
         stored = checked(name, value)
         async with self._routes.serving(guild_id) as route:
-            await self._store.settings.put(guild_id or 0, route.provider.model, name, stored)
+            scopes = {guild_id or 0}
+            operators = not route.owner and by is not None and self._is_operator(by)
+            if operators and name == MAX_PARALLEL:
+                scopes.add(0)
+            for scope in scopes:
+                await self._store.settings.put(scope, route.provider.model, name, stored)
 
     async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
         """Every tool there is."""
@@ -255,12 +269,13 @@ class ChatService:
         route = begun.route
         prompt = assemble(gathered.snapshot, self._generation_of(route).budget)
         await self._gatherer.settle(request.place, gathered, prompt.report.dropped_exchanges)
-        stored = await self._store.settings.values(
-            request.place.guild_id or 0, route.provider.model
-        )
+        values, guild_id = self._store.settings.values, request.place.guild_id
+        stored = await values(guild_id or 0, route.provider.model)
+        shared = guild_id is not None and not route.owner
+        operators = await values(0, route.provider.model) if shared else None
         scheduler = self._schedulers.of(route.provider.endpoint, owner=route.owner)
         async with scheduler.turn(
-            request.place, parallelism(stored), ask=route.provider.slots, moved=moved
+            request.place, parallelism(stored, operators), ask=route.provider.slots, moved=moved
         ) as lease:
             await self._run(begun, prompt, gathered, lease)
 

@@ -32,8 +32,10 @@ class Service(Protocol):
         """The endpoint and the guild's switches."""
         ...
 
-    async def configure(self, guild_id: int | None, name: str, value: str) -> None:
-        """Set a switch. ValueError says what is wrong with the name or value."""
+    async def configure(
+        self, guild_id: int | None, name: str, value: str, *, by: int | None = None
+    ) -> None:
+        """Set a switch, as user `by`. ValueError says what is wrong with the name or value."""
         ...
 
     async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:

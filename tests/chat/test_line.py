@@ -143,7 +143,7 @@ class Guest:
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
-        self.ticket = Ticket(self.lane, moved=self.positions.append, most=self.most)
+        self.ticket = Ticket(self.lane, moved=self.positions.append, most=self.most, raises=True)
         self.task = asyncio.create_task(self._visit())
 
     async def _visit(self) -> None:

@@ -239,7 +239,7 @@ async def test_direct_messages_share_like_one_guild() -> None:
 
 async def test_a_guilds_number_counts_for_its_own_turns() -> None:
     server = one_at_a_time()
-    pair = Parallelism(most=2)
+    pair = Parallelism(most=2, raises=True)
     turns = [
         Turn(server, place(1)),
         Turn(server, place(2, 20), pair),
@@ -250,6 +250,23 @@ async def test_a_guilds_number_counts_for_its_own_turns() -> None:
     for turn in turns:
         await settle()
         await turn.ends()
+
+
+async def test_a_number_that_does_not_raise_is_bound_by_the_endpoint() -> None:
+    server = Server(Scheduler(assumed=2))
+    many, one = Parallelism(most=9), Parallelism(most=1)
+    turns = [Turn(server, place(guild), many) for guild in (1, 2, 3)]
+    await settle()
+    assert [turn.streaming for turn in turns] == [True, True, False]
+    for turn in turns:
+        await turn.ends()
+        await settle()
+    turns = [Turn(server, place(guild), one) for guild in (1, 2)]
+    await settle()
+    assert [turn.streaming for turn in turns] == [True, False]
+    for turn in turns:
+        await turn.ends()
+        await settle()
 
 
 # What the server tells.
@@ -332,7 +349,7 @@ async def test_who_sets_a_number_and_no_hint_asks_nothing() -> None:
     assert asked == []
 
 
-HINTED = Parallelism(most=4, slot_hint=True)
+HINTED = Parallelism(most=4, raises=True, slot_hint=True)
 
 
 async def two_slots() -> int | None:

@@ -118,7 +118,9 @@ class ScriptedService:
     async def overview(self, guild_id: int | None) -> Overview:
         return overview_of(tuple(self.switches.values()))
 
-    async def configure(self, guild_id: int | None, name: str, value: str) -> None:
+    async def configure(
+        self, guild_id: int | None, name: str, value: str, *, by: int | None = None
+    ) -> None:
         if self.refusal:
             raise ValueError(self.refusal)
         self.switches[name] = replace(self.switches[name], value=checked(name, value))
