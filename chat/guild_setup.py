@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from chat.admission import Admission
 from chat.endpoints import MODEL, Connect, Endpoints
 from data.endpoints import GuildEndpoint
-from data.keys import origin
+from data.keys import KeyLost, origin
 from data.store import Store
 from net.guard import AddressRefused, check_url
 from prompt.assemble import assemble
@@ -93,7 +93,10 @@ class GuildSetup:
         Raises SetupRefused.
         """
         text = url.strip()
-        text = normalised(text if "://" in text else f"https://{text}")
+        try:
+            text = normalised(text if "://" in text else f"https://{text}")
+        except ValueError as error:
+            raise SetupRefused("That is no valid URL. It looks like https://host/v1.") from error
         former = await self._store.endpoints.get(guild_id)
         if former is not None and former.base_url == text:
             return text, former.allow_private or by in self._admission.operators
@@ -216,7 +219,13 @@ class GuildSetup:
 
     async def _chosen_model(self, tried: GuildEndpoint) -> tuple[str, str]:
         """The model to use, and what is doubtful about it."""
-        provider = self._connect(tried, self._endpoints.unsealed(tried))
+        try:
+            key = self._endpoints.unsealed(tried)
+        except KeyLost as error:
+            raise SetupRefused(
+                "The key that was kept can no longer be read. Enter it again."
+            ) from error
+        provider = self._connect(tried, key)
         try:
             names = await provider.list_models()
         except EndpointError as error:

@@ -1,0 +1,260 @@
+"""Setting a guild up, without Discord: what is kept, what is refused, and what a file may hold."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chat.desk import Desk, open_desk
+from chat.guild_setup import LONGEST_TEXT, SetupRefused, Wish
+from chat.portability import LARGEST_FILE, Imported
+from data.endpoints import GuildEndpoint
+from data.keys import open_keys
+from data.store import Store
+from providers.base import EndpointError, Provider, Unavailable
+from tests.chat.scripted import ScriptedModel
+
+OPERATOR, ADMIN = 1, 2
+GUILD, OTHER = 7, 8
+PUBLIC = "https://8.8.8.8/v1"
+PRIVATE = "http://192.168.1.20:11434/v1"
+
+
+class Listing(ScriptedModel):
+    """An endpoint that lists models, or fails to."""
+
+    def __init__(self, names: list[str], failure: EndpointError | None = None) -> None:
+        super().__init__()
+        self.names = names
+        self.failure = failure
+        self.keys: list[str | None] = []
+        self.closed = 0
+
+    async def list_models(self) -> list[str]:
+        if self.failure is not None:
+            raise self.failure
+        return self.names
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def server() -> Listing:
+    return Listing(["first", "second"])
+
+
+@pytest.fixture
+def desk(store: Store, tmp_path: Path, server: Listing) -> Desk:
+    def connect(endpoint: GuildEndpoint, key: str | None) -> Provider:
+        server.keys.append(key)
+        return server
+
+    made = open_desk(
+        store,
+        open_keys(tmp_path, None),
+        operators=ScriptedModel(),
+        with_model=lambda model: ScriptedModel(),
+        connect=connect,
+        approved_guilds="ask",
+        dms=None,
+    )
+    made.admission.introduce({OPERATOR}, is_public=True)
+    return made
+
+
+async def stored(desk: Desk, guild_id: int = GUILD) -> GuildEndpoint:
+    found = await desk.setup.endpoint(guild_id)
+    assert found is not None
+    return found
+
+
+async def test_without_a_model_the_first_listed_is_taken(desk: Desk, server: Listing) -> None:
+    saved = await desk.setup.set_endpoint(GUILD, Wish(url=PUBLIC, key="k-1"), by=ADMIN)
+    assert (saved.model, saved.has_key, saved.doubt) == ("first", True, "")
+    assert server.keys == ["k-1"]
+    assert server.closed == 1
+    kept = await stored(desk)
+    assert (kept.base_url, kept.model, kept.allow_private) == (PUBLIC, "first", False)
+    assert kept.sealed_key != "k-1"
+    assert await desk.setup.endpoint(OTHER) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("8.8.8.8", "https://8.8.8.8/v1"),
+        (" https://8.8.8.8/v1/chat/completions ", PUBLIC),
+        ("https://8.8.8.8:444/api", "https://8.8.8.8:444/api"),
+    ],
+)
+async def test_urls_are_taken_as_people_paste_them(desk: Desk, url: str, kept: str) -> None:
+    saved = await desk.setup.set_endpoint(GUILD, Wish(url=url), by=ADMIN)
+    assert saved.url == kept
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        (Wish(url=PRIVATE), "Only the bot's operator"),
+        (Wish(url="http://[::1/v1"), "no valid URL"),
+        (Wish(url="ftp://8.8.8.8/v1"), "must start with https://"),
+        (Wish(url="https://user:pw@8.8.8.8/v1"), "user name or password"),
+        (Wish(url=f"https://8.8.8.8/{'x' * 500}"), "longer than"),
+        (Wish(url=PUBLIC, key="two words"), "one word"),
+        (Wish(url=PUBLIC, key="schlüssel"), "one word"),
+        (Wish(url=PUBLIC, model="a\nb"), "one line"),
+        (Wish(url=PUBLIC, model="x" * 201), "200 characters"),
+    ],
+)
+async def test_what_is_refused_is_not_kept(desk: Desk, wish: Wish, words: str) -> None:
+    with pytest.raises(SetupRefused, match=words):
+        await desk.setup.set_endpoint(GUILD, wish, by=ADMIN)
+    assert await desk.setup.endpoint(GUILD) is None
+
+
+async def test_what_the_operator_set_an_admin_may_keep_but_not_move(desk: Desk) -> None:
+    await desk.setup.set_endpoint(GUILD, Wish(url=PRIVATE, key="k"), by=OPERATOR)
+    await desk.setup.set_endpoint(GUILD, Wish(url=PRIVATE, model="second"), by=ADMIN)
+    kept = await stored(desk)
+    assert (kept.model, kept.allow_private, kept.sealed_key is None) == ("second", True, False)
+    with pytest.raises(SetupRefused, match="Only the bot's operator"):
+        await desk.setup.set_endpoint(GUILD, Wish(url=PRIVATE.replace("11434", "22")), by=ADMIN)
+    await desk.setup.set_endpoint(GUILD, Wish(url=PUBLIC), by=ADMIN)
+    kept = await stored(desk)
+    assert (kept.allow_private, kept.sealed_key) == (False, None)
+    with pytest.raises(SetupRefused, match="Only the bot's operator"):
+        await desk.setup.set_endpoint(GUILD, Wish(url=PRIVATE), by=ADMIN)
+
+
+async def test_a_server_that_is_down_is_doubted_or_refused(desk: Desk, server: Listing) -> None:
+    server.failure = Unavailable("It is down.", remedy="Start it.")
+    with pytest.raises(SetupRefused, match=r"It is down\. Start it\. Nothing was saved\."):
+        await desk.setup.set_endpoint(GUILD, Wish(url=PUBLIC), by=ADMIN)
+    saved = await desk.setup.set_endpoint(GUILD, Wish(url=PUBLIC, model="m"), by=ADMIN)
+    assert "It is down." in saved.doubt
+    assert server.closed == 2
+
+
+async def test_a_model_that_is_not_listed_is_doubted(desk: Desk) -> None:
+    saved = await desk.setup.set_endpoint(GUILD, Wish(url=PUBLIC, model="third"), by=ADMIN)
+    assert saved.doubt == "The server does not list third. It lists: first, second."
+    assert (await stored(desk)).model == "third"
+
+
+async def test_a_server_without_models_needs_one_named(desk: Desk, server: Listing) -> None:
+    server.names = []
+    with pytest.raises(SetupRefused, match="lists no model"):
+        await desk.setup.set_endpoint(GUILD, Wish(url=PUBLIC), by=ADMIN)
+
+
+async def test_a_kept_key_that_was_lost_has_to_be_entered_again(store: Store, desk: Desk) -> None:
+    await store.endpoints.put(
+        GUILD, base_url=PUBLIC, model="m", sealed_key="broken", allow_private=False, set_by=ADMIN
+    )
+    with pytest.raises(SetupRefused, match="Enter it again"):
+        await desk.setup.set_endpoint(GUILD, Wish(url=PUBLIC, model="n"), by=ADMIN)
+    saved = await desk.setup.set_endpoint(GUILD, Wish(url=PUBLIC, key="k"), by=ADMIN)
+    assert saved.has_key
+
+
+async def read_in(desk: Desk, document: Any, *, by: int = ADMIN) -> Imported:
+    content = document if isinstance(document, bytes) else json.dumps(document).encode()
+    return await desk.portability.read_in(GUILD, content, by=by, channels={100, 101})
+
+
+VALID: dict[str, Any] = {
+    "verbatim_config": 1,
+    "endpoint": {"base_url": PUBLIC, "model": "first"},
+    "persona": "Pip",
+    "server_rules": None,
+    "channels": ["100"],
+    "switches": {"first": {"nudge": "off"}},
+}
+
+
+async def test_a_file_takes_the_place_of_what_was_there(store: Store, desk: Desk) -> None:
+    await desk.setup.set_persona(GUILD, "Old", "Old rules")
+    await desk.setup.set_persona(OTHER, "Other", "")
+    await store.settings.put(GUILD, "gone", "nudge", "off")
+    imported = await read_in(desk, VALID)
+    assert imported.done
+    assert all(line.fine for line in imported.lines)
+    assert await desk.setup.persona(GUILD) == ("Pip", "")
+    assert await store.settings.everything(GUILD) == {
+        "": {"persona": "Pip", "channels": ["100"]},
+        "first": {"nudge": "off"},
+    }
+    assert (await stored(desk)).sealed_key is None
+    assert await desk.setup.persona(OTHER) == ("Other", "")
+    again = json.loads(await desk.portability.export(GUILD))
+    assert again == VALID
+
+
+async def test_a_key_stays_where_the_file_names_the_same_server(desk: Desk) -> None:
+    await desk.setup.set_endpoint(GUILD, Wish(url=PUBLIC, key="k"), by=ADMIN)
+    await read_in(desk, VALID)
+    assert (await stored(desk)).sealed_key is not None
+    await read_in(desk, VALID | {"endpoint": {"base_url": "https://9.9.9.9/v1", "model": "m"}})
+    assert (await stored(desk)).sealed_key is None
+    await read_in(desk, VALID | {"endpoint": None})
+    assert await desk.setup.endpoint(GUILD) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (b"{", "not JSON"),
+        (b"\xff", "not JSON"),
+        (b"[]", "not what /config export makes"),
+        (b"[" * 100_000, "not JSON"),
+        (b" " * (LARGEST_FILE + 1), "larger than"),
+        ({"verbatim_config": 2}, "not what /config export makes"),
+        ({"api_key": "secret"}, "'api_key' is not part"),
+        ({"endpoint": {"base_url": PUBLIC, "model": "m", "key": "k"}}, "and nothing else"),
+        ({"endpoint": {"base_url": PUBLIC, "model": ""}}, "must be texts"),
+        ({"endpoint": {"base_url": PRIVATE, "model": "m"}}, "Only the bot's operator"),
+        ({"endpoint": "here"}, "must hold base_url"),
+        ({"persona": "x" * (LONGEST_TEXT + 1)}, "at most 4000"),
+        ({"server_rules": 5}, "must be a text"),
+        ({"channels": ["100", "999"]}, "'999' is no channel of this server"),
+        ({"channels": [100]}, "is no channel"),
+        ({"channels": []}, "must be a list"),
+        ({"channels": "100"}, "must be a list"),
+        ({"switches": {"m": {"nudge": "maybe"}}}, "nudge is one of"),
+        ({"switches": {"m": {"persona": "x"}}}, "There is no switch 'persona'"),
+        ({"switches": {"m": {"nudge": 1}}}, "nudge is one of"),
+        ({"switches": {"": {"model": "big"}}}, "must be named"),
+        ({"switches": {"m": "off"}}, "hold an object"),
+        ({"switches": []}, "must be an object"),
+    ],
+)
+async def test_one_wrong_line_and_nothing_is_imported(
+    store: Store, desk: Desk, change: Any, words: str
+) -> None:
+    await desk.setup.set_persona(GUILD, "Old", "")
+    imported = await read_in(desk, change if isinstance(change, bytes) else VALID | change)
+    assert not imported.done
+    assert any(words in line.what for line in imported.lines if not line.fine), imported.lines
+    assert await store.settings.everything(GUILD) == {"": {"persona": "Old"}}
+    assert await desk.setup.endpoint(GUILD) is None
+
+
+async def test_every_line_is_reported_not_only_the_first_that_is_wrong(desk: Desk) -> None:
+    imported = await read_in(
+        desk, VALID | {"channels": ["1"], "switches": {"m": {"nudge": "no", "x": "y"}}}
+    )
+    assert [line.fine for line in imported.lines].count(False) == 2
+    assert any(line.fine and line.what.startswith("persona") for line in imported.lines)
+    assert any(line.fine and "nudge is off" in line.what for line in imported.lines)
+
+
+async def test_a_file_does_not_choose_a_model_of_the_operators(store: Store, desk: Desk) -> None:
+    imported = await read_in(desk, VALID | {"endpoint": None, "model": "expensive"})
+    assert not imported.done
+    with pytest.raises(SetupRefused, match="whose model the operator chooses"):
+        await desk.setup.set_model(GUILD, "expensive", by=ADMIN)
+    await desk.setup.set_model(GUILD, "expensive", by=OPERATOR)
+    assert (await read_in(desk, VALID | {"endpoint": None})).done
+    assert (await store.settings.values(GUILD, ""))["model"] == "expensive"
