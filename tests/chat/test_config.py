@@ -2,7 +2,8 @@ from typing import get_args
 
 import pytest
 
-from chat.config import SWITCHES, checked, switches, tool_config
+from chat.config import SWITCHES, checked, parallelism, switches, tool_config
+from chat.scheduler import Parallelism
 from prompt.verbatim import ToolConfig, ToolMode
 
 PINNED = {
@@ -67,3 +68,56 @@ def test_what_is_stored_holds() -> None:
 @pytest.mark.parametrize("damaged", ["loud", None, 5, True, ["off"], {}])
 def test_what_is_stored_but_no_longer_valid_counts_as_default(damaged: object) -> None:
     assert tool_config({"tool_mode": damaged, "nudge": damaged}) == ToolConfig()
+
+
+# Numbers.
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"),
+    [("auto", "auto"), (" 7 ", "7"), ("1", "1"), ("064", "64"), ("AUTO", "auto")],
+)
+def test_a_number_or_auto(value: str, stored: str) -> None:
+    assert checked("max_parallel", value) == stored
+
+
+@pytest.mark.parametrize(
+    "value", ["0", "65", "-1", "1.5", "two", "", "off", "yes", "²", "٣", "9" * 5000]
+)
+def test_other_numbers_are_answered_with_what_may_be_set(value: str) -> None:
+    with pytest.raises(ValueError, match=r"^max_parallel is auto or a number from 1 to 64\.$"):
+        checked("max_parallel", value)
+
+
+def test_a_number_that_is_not_offered_is_shown_beside_those_that_are() -> None:
+    by_name = {switch.name: switch for switch in switches({"max_parallel": "7"})}
+    switch = by_name["max_parallel"]
+    assert (switch.value, switch.default) == ("7", "auto")
+    assert switch.choices.count("7") == 1
+    assert "7" not in {switch.name: switch for switch in switches({})}["max_parallel"].choices
+
+
+@pytest.mark.parametrize(
+    ("stored", "operators", "most", "raises"),
+    [
+        ({}, None, None, True),
+        ({"max_parallel": "8"}, None, 8, True),
+        ({}, {}, None, False),
+        ({"max_parallel": "8"}, {}, 8, False),
+        ({}, {"max_parallel": "4"}, 4, True),
+        ({"max_parallel": "8"}, {"max_parallel": "4"}, 4, True),
+        ({"max_parallel": "2"}, {"max_parallel": "4"}, 2, True),
+        ({"max_parallel": "0"}, {"max_parallel": "many"}, None, False),
+    ],
+)
+def test_only_the_operator_widens_the_operators_endpoint(
+    stored: dict[str, str], operators: dict[str, str] | None, most: int | None, raises: bool
+) -> None:
+    assert parallelism(stored, operators) == Parallelism(most=most, raises=raises)
+
+
+def test_a_slot_hint_is_the_guilds_own() -> None:
+    hint = {"slot_hint": "per_channel"}
+    assert parallelism(hint).slot_hint
+    assert parallelism(hint, {}).slot_hint
+    assert not parallelism({}, hint).slot_hint
