@@ -86,8 +86,8 @@ class Scheduler:
             yield lease
         finally:
             lease.end()
-            if asking is not None:
-                asking.cancel()
+            if asking is not None and asking.cancel():
+                self._asked = False
 
     async def enter(self, ticket: Ticket, *, returning: bool) -> None:
         """Wait for a slot; see Slots.enter."""
@@ -134,9 +134,6 @@ class Scheduler:
             log.debug("the endpoint did not tell its slots: %s", error.detail or error.member)
             self._asked = False
             return
-        except asyncio.CancelledError:
-            self._asked = False
-            raise
         if told is not None:
             log.info("the endpoint has %d slots", told)
         self._server_slots = told

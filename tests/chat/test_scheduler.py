@@ -312,6 +312,22 @@ async def test_asking_delays_no_turn_and_ends_with_it() -> None:
         assert cancelled == number
 
 
+async def test_a_turn_that_ends_before_it_could_ask_leaves_that_to_the_next() -> None:
+    asked: list[str] = []
+
+    async def ask() -> int | None:
+        asked.append("slots")
+        return 2
+
+    server = one_at_a_time(ask=ask)
+    async with server.scheduler.turn(place(1), AUTO, ask=ask, moved=list[int]().append):
+        pass  # nothing is awaited: the task that asks has not begun
+    turn = Turn(server, place(1))
+    await settle()
+    await turn.ends()
+    assert asked == ["slots"]
+
+
 async def test_a_server_that_did_not_answer_is_asked_again_later() -> None:
     answers: list[int | EndpointError] = [Unavailable("Not there.", remedy="Start it."), 2, 5]
 
