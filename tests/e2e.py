@@ -43,8 +43,8 @@ class Request:
 
 def _number(result: str, answer: str) -> bool:
     """The total of a roll stands in the answer."""
-    total = re.search(r"total (-?\d+)", result)
-    return total is not None and re.search(rf"(?<!\d){total[1]}(?!\d)", answer) is not None
+    total = result.rsplit(maxsplit=1)[-1]
+    return re.search(rf"(?<!\d){total}(?!\d)", answer) is not None
 
 
 def _time(result: str, answer: str) -> bool:

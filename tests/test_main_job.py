@@ -30,7 +30,7 @@ async def test_a_text_call_runs_and_its_result_is_told(tmp_path: Path, written: 
         assert [(call.name, call.origin) for call in answered.calls] == [("roll_dice", "text")]
         (result,) = answered.results
         assert result.outcome == "ok"
-        assert re.search(r"total \d+", result.text)
+        assert re.search(r"= \d+$", result.text)
         assert answered.final.endswith("There you are.")
         assert answered.raw_calls_seen == []
         assert here.server.violations() == []

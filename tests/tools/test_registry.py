@@ -12,9 +12,9 @@ from tools.registry import Registry, ToolContext, ToolFailure, tool
 from tools.surface import build_surface
 
 GOLDEN = """\
-{"name":"roll_dice","parameters":{"type":"object","properties":{"dice":{"default":"d6",\
+{"name":"roll_dice","parameters":{"type":"object","properties":{"dice":{\
 "description":"notation, such as 2d6 or d20+3","maxLength":100,"type":"string"}},\
-"additionalProperties":false}}
+"required":["dice"],"additionalProperties":false}}
 {"name":"current_time","parameters":{"type":"object","properties":{"timezone":{"default":"UTC",\
 "description":"IANA name such as Europe/Oslo","type":"string"}},"additionalProperties":false}}
 {"name":"remember","parameters":{"type":"object","properties":{"fact":{"description":\

@@ -22,9 +22,7 @@ _TERM = re.compile(r"([+-]?)(?:(\d{0,4})d(\d{1,5}|%)|(\d{1,6}))", re.IGNORECASE)
 async def roll_dice(
     context: ToolContext,
     *,
-    dice: Annotated[
-        str, Field(max_length=100, description="notation, such as 2d6 or d20+3")
-    ] = "d6",
+    dice: Annotated[str, Field(max_length=100, description="notation, such as 2d6 or d20+3")],
 ) -> str:
     """Roll dice and tell each result and the total."""
     terms = _terms("".join(dice.split()))
@@ -33,9 +31,11 @@ async def roll_dice(
     for sign, count, sides in terms:
         rolls = [secrets.randbelow(sides) + 1 for _ in range(count)] if sides else [count]
         total += sign * sum(rolls)
-        mark = "-" if sign < 0 else "+" if rolled else ""
-        rolled.append(f"{mark} {', '.join(map(str, rolls))}".strip())
-    return f"{dice}: {' '.join(rolled)} (total {total})"
+        for roll in rolls:
+            rolled += ["-" if sign < 0 else "+", str(roll)]
+    shown = " ".join(rolled).removeprefix("+ ")
+    # Written as a sum, since a list of results tempts a small model to leave out the total.
+    return f"{dice}: {shown}" + (f" = {total}" if len(rolled) > 2 else "")
 
 
 def _terms(notation: str) -> list[tuple[int, int, int]]:
