@@ -11,8 +11,8 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from chat.ports import Member, Place
 from chat.overview import ToolListing
+from chat.ports import Member, Place
 from cogs.history import ChannelHistory
 from cogs.ports import Service
 from cogs.splitting import split

@@ -234,3 +234,54 @@ async def test_what_was_exported_can_be_imported(tmp_path: Path) -> None:
         assert list(await here.desk.admission.channels(here.away.id)) == [here.away_channel.id]
         again = shown(await here.slash(here.away_channel, here.stranger, "config export"))
         assert again.attachments[0].data == data
+
+
+async def test_what_one_server_taught_about_a_url_does_not_hold_for_another(
+    tmp_path: Path,
+) -> None:
+    refusal = {"error": {"message": "this model does not support tools"}}
+    async with town(tmp_path, away=True) as here:
+        said = await here.submitted(
+            here.away_channel,
+            here.operator,
+            "config setup",
+            {"url": here.operators.base_url, "key": THEIR_KEY, "model": "big"},
+        )
+        assert said.startswith("Saved")
+        here.operators.add(Step(status=400, body=refusal), Step(text="Without."))
+        await here.answer(here.ask(here.away_channel, here.bob, "hello"), contains="Without")
+        here.operators.add(Step(text="With."))
+        await here.answer(here.ask(here.home_channel, here.alice, "hello"), contains="With.")
+        with_field = ["tools" in request.body for request in here.operators.received]
+        assert with_field == [True, False, True]
+
+
+async def test_a_switch_of_one_server_is_not_anothers(tmp_path: Path) -> None:
+    async with town(tmp_path, away=True, approved="all") as here:
+        panel = shown(await here.slash(here.away_channel, here.stranger, "config workarounds"))
+        here.server.driver.choose(here.stranger, panel, "workarounds:tool_mode", ["off"])
+        await here.until(lambda: "`tool_mode` is off" in panel.text)
+        here.operators.add(Step(text="One."), Step(text="Two."))
+        await here.answer(here.ask(here.away_channel, here.bob, "hello"), contains="One")
+        await here.answer(here.ask(here.home_channel, here.alice, "hello"), contains="Two")
+        away, home = here.operators.received
+        assert "tools" not in away.body
+        assert "tools" in home.body
+
+
+async def test_where_nothing_serves_commands_say_so(tmp_path: Path) -> None:
+    async with town(tmp_path, away=True) as here:
+        for path in ("config show", "config workarounds", "tool list", "tool prompt snapshot"):
+            said = await here.said(here.away_channel, here.stranger, path)
+            assert said.startswith("No model serves this server yet"), path
+
+
+async def test_a_form_asks_for_the_permission_again_when_it_is_submitted(tmp_path: Path) -> None:
+    async with town(tmp_path, away=True) as here:
+        opened = await here.slash(here.away_channel, here.operator, "config setup")
+        here.away.members[here.operator.id].roles.clear()
+        sent = here.server.driver.submit(
+            here.operator, opened, {"url": here.theirs.base_url, "key": THEIR_KEY}
+        )
+        assert shown(await here.server.driver.answered(sent)).text == NOT_ALLOWED
+        assert await here.desk.setup.endpoint(here.away.id) is None
