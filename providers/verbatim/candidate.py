@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from prompt.values import ToolSpec
-from providers.verbatim.arguments import Written
+from providers.verbatim.arguments import Bound, Written, bind_call
 from providers.verbatim.names import NameIndex
 from providers.verbatim.objects import NAME_KEYS, ObjectCall, read_calls
 from providers.verbatim.scanner import Frame, Scanner, Wait
@@ -212,4 +212,12 @@ class Candidate:
         """The calls in a framed object; the reading whose arguments fit wins, else the first."""
         text = self.scan.slice(frame.start, frame.end)
         readings = read_calls(text, self.names, complete=not frame.open_string)
+        if len(readings) > 1:
+            for reading in readings:
+                if all(map(self._fits, reading)):
+                    return list(reading)
         return list(readings[0]) if readings else []
+
+    def _fits(self, call: ObjectCall) -> bool:
+        spec = self.names.resolve(call.name)
+        return spec is not None and isinstance(bind_call(spec, call.arguments), Bound)

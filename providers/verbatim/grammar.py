@@ -76,6 +76,9 @@ class Grammar:
         self.openers = Words((*self.wrappers, *self.calls))
         self.closing = Words((*self.closers, *ORPHANS))
         self.inside = Words((*self.wrappers, *self.calls, *self.closers, *self.noise))
+        # What ends the words that stand where a call should.
+        self.ends_line = Words((*self.closers, *self.wrappers, "\n"))
+        self.ends_block = Words((*self.closers, *self.wrappers, "\n\n"))
         self.name_markers = Words(self.after_name)
         self.name_prefixes = Words(self.prefixes)
         self.line_words = Words(self.lines)

@@ -10,7 +10,7 @@ from providers.verbatim.arguments import Written
 from providers.verbatim.candidate import Candidate
 from providers.verbatim.grammar import Grammar, Wrapper
 from providers.verbatim.literals import Leniency, Unreadable, read_call_arguments
-from providers.verbatim.scanner import Frame, Wait, Words
+from providers.verbatim.scanner import Frame, Wait
 from providers.verbatim.sites import Ending
 
 _SEPARATOR = frozenset(",;[]}")
@@ -49,7 +49,7 @@ def read_wrapper(c: Candidate, grammar: Grammar, wrapper: Wrapper, pos: int) -> 
             if c.found:
                 c.settle(end, "closed")
                 return end
-            return (yield from _nothing_inside(c, wrapper, opened, end, closed=True))
+            return (yield from _nothing_inside(c, grammar, wrapper, opened, end, closed=True))
         if marker in grammar.wrappers or marker in grammar.noise:
             pos = end
             skipped += 1
@@ -62,17 +62,17 @@ def read_wrapper(c: Candidate, grammar: Grammar, wrapper: Wrapper, pos: int) -> 
             if c.found:
                 c.settle(last, "closed")
                 return last
-            return (yield from _nothing_inside(c, wrapper, opened, pos, closed=False))
+            return (yield from _nothing_inside(c, grammar, wrapper, opened, pos, closed=False))
         last = pos = found
         skipped = 0
     if c.found:
         c.settle(pos, "forgiven" if wrapper.closers and not wrapper.open_ended else "closed")
         return pos
-    return (yield from _nothing_inside(c, wrapper, opened, pos, closed=False))
+    return (yield from _nothing_inside(c, grammar, wrapper, opened, pos, closed=False))
 
 
 def _nothing_inside(
-    c: Candidate, wrapper: Wrapper, opened: int, pos: int, *, closed: bool
+    c: Candidate, grammar: Grammar, wrapper: Wrapper, opened: int, pos: int, *, closed: bool
 ) -> Wait[int | None]:
     """A wrapper that is empty or holds prose: an error where it was meant, else just a mention."""
     if c.start >= opened:
@@ -87,13 +87,11 @@ def _nothing_inside(
     if closed:
         c.malformed("it is empty", pos)
         return pos
-    stops = Words((*wrapper.closers, "\n"))
     own_line = c.scan.at(opened) == "\n"
-    if own_line:
-        stops = Words((*wrapper.closers, "\n\n"))
+    stops = grammar.ends_block if own_line else grammar.ends_line
     marker, _, end = yield from c.scan.until(opened, _TAG_OR_LINE, stops, _PROSE_LIMIT)
     ended = marker is None and end - opened < _PROSE_LIMIT
-    if marker in wrapper.closers or (ended and own_line):
+    if marker in grammar.closers or (ended and own_line):
         c.malformed("it holds words instead of a call", end)
         return end
     return None
