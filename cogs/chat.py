@@ -21,7 +21,7 @@ from cogs.aside import NETWORK_ERRORS, tell_apart
 from cogs.delivery import CADENCE, Delivery
 from cogs.history import ChannelHistory, spoken
 from cogs.operator import Operator
-from cogs.permissions import lacking_to_speak
+from cogs.permissions import lacking_to_speak, within
 from cogs.ports import Service
 from cogs.queueing import TELL_AFTER, ChannelQueue
 from cogs.rendering import SUBTEXT, mentions_in_body
@@ -149,7 +149,7 @@ class Chat(commands.Cog):
                 if not await self._admission.takes_dms_of(message.author.id):
                     await _remark(message, DMS_CLOSED)
                     return
-            elif not await self._admission.takes_channel(message.guild.id, _within(message)):
+            elif not await self._admission.takes_channel(message.guild.id, within(message.channel)):
                 return  # admins chose that it stays silent there
             else:
                 # The first message may come before the event that would have it judged.
@@ -206,14 +206,6 @@ class Chat(commands.Cog):
         finally:
             if not queue:
                 self._queues.pop(channel_id, None)
-
-
-def _within(message: discord.Message) -> set[int]:
-    """The channel of a message, and the channel and category that it lies in."""
-    channel = message.channel
-    parent = channel.parent if isinstance(channel, discord.Thread) else None
-    category = getattr(parent or channel, "category_id", None)
-    return {one for one in (channel.id, parent and parent.id, category) if one is not None}
 
 
 async def _remark(message: discord.Message, line: str) -> None:

@@ -15,7 +15,7 @@ from discord.ext import commands
 from chat.admission import Admission
 from chat.config import Switch
 from chat.overview import Overview
-from cogs.permissions import lacking
+from cogs.permissions import lacking, within
 from cogs.ports import Service
 from cogs.tree import BROKEN, MANAGE_GUILD, NOT_ALLOWED, answer_privately, require_manage_guild
 from providers.base import EndpointError
@@ -89,6 +89,7 @@ class Config(commands.Cog):
             f"**Tool calling** {_tool_calling(overview)}",
             f"**Context window** {f'{window:,} tokens' if window else 'not known yet'}",
             f"**Permissions missing in this channel** {', '.join(missing) or 'none'}",
+            f"**Answers in this channel** {await self._answers_in(interaction)}",
             f"**Message content intent** {'granted' if self._reads_all else INTENT_LOST}",
         ]
         await interaction.edit_original_response(content=_clipped("\n".join(lines), 2000))
@@ -126,6 +127,14 @@ class Config(commands.Cog):
         log.info("Guild %s: %s is now %s.", interaction.guild_id, name, value)
         overview = await self._overview(interaction)
         await interaction.edit_original_response(view=workarounds_panel(overview))
+
+    async def _answers_in(self, interaction: discord.Interaction) -> str:
+        guild_id, channel = interaction.guild_id, interaction.channel
+        if guild_id is None or not isinstance(channel, discord.abc.Messageable):
+            return "no: nobody converses here"
+        if await self._admission.takes_channel(guild_id, within(channel)):
+            return "yes"
+        return "no: it is not among those of `/config channels`"
 
     async def _overview(self, interaction: discord.Interaction) -> Overview:
         """What this member may see: the operator's address is the operator's to know."""

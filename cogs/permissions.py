@@ -67,3 +67,10 @@ def reason_of_refusal(error: discord.HTTPException, channel: Channel) -> str:
             titles = [_TITLES["view_channel" if error.code == _MISSING_ACCESS else "send_messages"]]
         return f"I lack the permission {' and '.join(titles)} there"
     return _REASONS.get(error.code, f"Discord refused the message (code {error.code})")
+
+
+def within(channel: Channel) -> set[int]:
+    """Ids of a channel, and of the channel and category that it lies in."""
+    parent = channel.parent if isinstance(channel, discord.Thread) else None
+    category = getattr(parent or channel, "category_id", None)
+    return {one for one in (channel.id, parent and parent.id, category) if one is not None}

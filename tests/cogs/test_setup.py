@@ -157,6 +157,10 @@ async def test_outside_its_channels_it_stays_silent(tmp_path: Path) -> None:
         await here.until(lambda: "Elsewhere I stay silent" in panel.text)
         assert list(await here.desk.admission.channels(here.home.id)) == [here.home_channel.id]
 
+        state = await here.said(here.home_channel, here.operator, "config show")
+        assert "**Answers in this channel** yes" in state
+        state = await here.said(other, here.operator, "config show")
+        assert "**Answers in this channel** no: it is not among those of" in state
         silent = here.ask(other, here.alice, "hello?")
         here.operators.add(Step(text="Here."), Step(text="In a thread."))
         await here.answer(here.ask(here.home_channel, here.alice, "hello"), contains="Here")
