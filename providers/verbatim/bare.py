@@ -30,7 +30,6 @@ _STRING_LIMIT = 256
 _STRING_BEGINS = frozenset("\"'“")
 _INNER_BEGINS = frozenset(["", *"{\\ \"'"])
 _SCALAR = re.compile(r"[\w.+-]*")
-_SCALAR_WORDS = re.compile(r"[^\n,}\]]*")
 
 
 def read_objects(c: Candidate, pos: int, stops: Words) -> Wait[int | None]:

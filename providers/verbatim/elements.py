@@ -49,7 +49,6 @@ class ElementReader:
 
     def __init__(self, elements: Elements) -> None:
         self._elements = elements
-        self._parameter = Words(elements.parameter)
         self._function_end = Words(elements.function_end)
         self._structure = Words(
             (
