@@ -238,6 +238,7 @@ async def _run(args: argparse.Namespace, settings: Settings, local: LocalModel |
             wired.store.meta,
             wired.desk,
             token=settings.discord_token.get_secret_value(),
+            home=settings.home,
         )
 
 

@@ -193,19 +193,17 @@ class GuildSetup:
 
     async def test(self, guild_id: int, *, by: int) -> str:
         """One short request to the endpoint that serves the guild, and in a sentence what came."""
+        told = await self._may_choose(guild_id, by=by)  # where the operator's lies is theirs alone
         try:
             async with self._endpoints.serving(guild_id) as route:
-                shown = route.owner or by in self._admission.operators
-                where = f" at {route.provider.endpoint}" if shown else ""
                 answer, seconds = await _ask(route.provider)
-                model = route.provider.model
         except EndpointError as error:
-            own = await self._store.endpoints.get(guild_id) is not None
-            told = own or by in self._admission.operators
-            return f"{error.member} {error.remedy if told else ''}".strip()
+            return f"{error.member} {error.remedy}" if told else error.member
+        model = route.provider.model
+        where = f"{model} at {route.provider.endpoint}" if told else model
         if not answer:
-            return f"{model}{where} took the request and said nothing in {seconds:.1f} s."
-        return f"It works: {model}{where} answered “{answer}” after {seconds:.1f} s."
+            return f"{where} took the request and said nothing in {seconds:.1f} s."
+        return f"It works: {where} answered “{answer}” after {seconds:.1f} s."
 
     async def _may_choose(self, guild_id: int, *, by: int) -> bool:
         own = await self._store.endpoints.get(guild_id) is not None

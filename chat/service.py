@@ -112,6 +112,8 @@ class ChatService:
         now = self._clock()
         try:
             async with self._routes.serving(request.place.guild_id) as route:
+                # Switches and verdicts are kept by model, so its name comes first.
+                await route.provider.resolve_model()
                 gathered = await self._gather(route, request, history, now)
                 run = self._turn_run(route, request, gathered, reply, presenter)
                 begun = _Begun(route=route, run=run)
@@ -184,6 +186,10 @@ class ChatService:
         """
         stored = checked(name, value)
         async with self._routes.serving(guild_id) as route:
+            if not route.provider.model:
+                raise ValueError(
+                    "The endpoint has not named its model yet. Start it, or set VERBATIM_MODEL."
+                )
             scopes = {guild_id or 0}
             operators = not route.owner and by is not None and self._is_operator(by)
             if operators and name == MAX_PARALLEL:

@@ -61,6 +61,7 @@ NOTHING_SAID = "(no answer)"
 
 NO_ANSWER = "The model gave no answer. Ask again, or put it in other words."
 CUT_BY_LENGTH = "The answer was cut off at the length limit."
+CUT_BY_FILTER = "The endpoint's content filter cut the answer off."
 CALL_FAILED = "The model tried to use a tool, but its call could not be understood."
 TOO_MANY_ROUNDS = "The model kept calling tools without answering, so the turn was ended."
 
@@ -220,6 +221,8 @@ class TurnRun:
             self._give_up(NO_ANSWER)
         elif finish_reason == "length":
             self._reply.notices.append(CUT_BY_LENGTH)
+        elif finish_reason == "content_filter":
+            self._reply.notices.append(CUT_BY_FILTER)
 
     def _give_up(self, notice: str) -> None:
         """End without an answer; words of earlier rounds stay."""

@@ -10,7 +10,9 @@ import logging
 import signal
 import threading
 from collections.abc import Generator
+from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import discord
 from discord.ext import commands
@@ -27,6 +29,7 @@ from cogs.queueing import TELL_AFTER
 from cogs.setup import Setup
 from cogs.tool import Tool
 from cogs.tree import CommandTree, sync_if_changed
+from data.heartbeat import keep_beating
 
 log = logging.getLogger(__name__)
 
@@ -127,6 +130,10 @@ class VerbatimBot(commands.Bot):
             )
             log.warning("The bot is on no server yet. Invite it: %s", url)
 
+    def connected(self) -> bool:
+        """Whether it has a session with Discord at this moment."""
+        return self.is_ready() and self.ws.open
+
     async def close(self) -> None:
         """Let replies end, then disconnect. Takes at most ten seconds; may be called twice."""
         if self._leaving is None:
@@ -147,13 +154,15 @@ async def run_bot(
     desk: Desk,
     *,
     token: str,
+    home: Path | None = None,
     cadence: float = CADENCE,
     guild_ready_timeout: float = 2.0,
 ) -> int:
     """Connect with `token` and stay until the process is told to stop.
 
     Returns the exit status: 0 after SIGINT or SIGTERM, 1 after a failure that it has logged in
-    one line. Without the message content intent it goes on with what it may read.
+    one line. Without the message content intent it goes on with what it may read. In `home` a
+    heartbeat tells those who watch from outside that it is connected.
     """
     _quieten_library()
     stop = asyncio.Event()
@@ -168,7 +177,7 @@ async def run_bot(
                 guild_ready_timeout=guild_ready_timeout,
             )
             try:
-                await _stay(bot, token, stop)
+                await _stay(bot, token, stop, home)
             except discord.PrivilegedIntentsRequired:
                 log.warning("The message content intent is %s", INTENT_LOST)
                 continue
@@ -189,24 +198,28 @@ async def run_bot(
     return 1
 
 
-async def _stay(bot: VerbatimBot, token: str, stop: asyncio.Event) -> None:
+async def _stay(bot: VerbatimBot, token: str, stop: asyncio.Event, home: Path | None) -> None:
     """Run `bot` until it fails or `stop` is set; leaves it closed either way."""
     running = asyncio.create_task(bot.start(token))
     stopping = asyncio.create_task(stop.wait())
+    tasks: set[asyncio.Task[Any]] = {running, stopping}
+    if home is not None:
+        tasks.add(asyncio.create_task(keep_beating(home, bot.connected)))
     try:
         await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if running.done():
             await running
     finally:
-        stopping.cancel()
+        for task in tasks - {running}:
+            task.cancel()
         await bot.close()
         running.cancel()
-        await asyncio.wait({running, stopping})
+        await asyncio.wait(tasks)
 
 
 @contextlib.contextmanager
 def _signals(stop: asyncio.Event) -> Generator[None]:
-    """Set `stop` on SIGINT and SIGTERM. Plain handlers, because Windows' loop has none."""
+    """Set `stop` on what ends a process. Plain handlers, because Windows' loop has none."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -215,7 +228,9 @@ def _signals(stop: asyncio.Event) -> Generator[None]:
     def handle(number: int, frame: FrameType | None) -> None:
         loop.call_soon_threadsafe(stop.set)
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    names = ("SIGINT", "SIGTERM", "SIGBREAK")  # the last is Windows' word for a closed window
+    numbers = [signal.Signals[name] for name in names if name in signal.Signals.__members__]
+    before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield
     finally:

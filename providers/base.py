@@ -46,7 +46,11 @@ class Provider(Protocol):
 
     @property
     def model(self) -> str:
-        """Name as sent in requests."""
+        """Name as sent in requests; empty while no model is set and the endpoint has named none."""
+        ...
+
+    async def resolve_model(self) -> str:
+        """`model`, asked of the endpoint first if it is empty. Raises EndpointError."""
         ...
 
     def body(self, prompt: Prompt, options: RequestOptions) -> JsonObject:

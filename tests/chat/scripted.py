@@ -148,6 +148,9 @@ class ScriptedModel:
     async def list_models(self) -> Sequence[str]:
         return [self.model]
 
+    async def resolve_model(self) -> str:
+        return self.model
+
     async def slots(self) -> int | None:
         return None
 

@@ -16,7 +16,7 @@ from data.store import Store
 from prompt.values import Outcome, ToolCall
 from providers.openai.adapter import Limits, OpenAIProvider
 from tests.chat.house import House
-from tests.chat.scripted import BOB, Recorder
+from tests.chat.scripted import BOB, PLACE, Recorder
 from tests.loopback.endpoint import LoopbackEndpoint, Step
 
 CALL = 'roll_dice({"dice":"2d6"})'
@@ -284,3 +284,16 @@ async def test_stopping_closes_the_connection(street: Street) -> None:
         while not street.endpoint.received[0].left:
             await asyncio.sleep(0.01)
     assert (shown.reply.text, shown.reply.notices) == ("Once upon a time", [STOPPED])
+
+
+async def test_a_model_that_only_the_endpoint_names_has_its_switches_from_the_first_turn(
+    store: Store,
+) -> None:
+    await store.settings.put(PLACE.guild_id or 0, "loopback-model", "tool_mode", "off")
+    async with LoopbackEndpoint([Step(text="Hello.")]) as endpoint:
+        provider = OpenAIProvider(base_url=endpoint.base_url)
+        try:
+            await House(store, provider=provider).ask("Hi")
+        finally:
+            await provider.close()
+    assert "tools" not in endpoint.received[0].body

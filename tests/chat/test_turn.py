@@ -6,6 +6,7 @@ from chat.service import INCOMPLETE
 from chat.turn import (
     ANSWER_NUDGE,
     CALL_FAILED,
+    CUT_BY_FILTER,
     CUT_BY_LENGTH,
     LAST_ROUND,
     LEFT_BY_RESULTS,
@@ -249,6 +250,11 @@ async def test_an_answer_at_the_length_limit_is_marked(house: House) -> None:
     shown = await house.ask("Tell me", [say("Once upon"), end("length")])
     assert (shown.reply.text, shown.reply.notices) == ("Once upon", [CUT_BY_LENGTH])
     assert shown.reply.state == "done"
+
+
+async def test_an_answer_that_a_filter_cut_is_marked(house: House) -> None:
+    shown = await house.ask("Tell me", [say("Once upon"), end("content_filter")])
+    assert (shown.reply.text, shown.reply.notices) == ("Once upon", [CUT_BY_FILTER])
 
 
 async def test_generation_is_cut_after_the_calls(house: House) -> None:
