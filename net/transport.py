@@ -17,11 +17,10 @@ LARGEST_ANSWER = 32 * 1024 * 1024
 
 
 class PinnedTransport(httpx2.AsyncBaseTransport):
-    """For an httpx2 client that talks to one origin.
+    """For an httpx2 client. `allow_private` lets it reach the bot's own machine and networks.
 
-    `allow_private` lets it reach the bot's own machine and networks. A refusal leaves as a
-    ConnectError with the AddressRefused as its cause, an answer that is compressed, which was
-    not asked for, or longer than `largest` bytes as a ReadError.
+    A refusal leaves as a ConnectError with the AddressRefused as its cause, an answer that is
+    compressed, which was not asked for, or longer than `largest` bytes as a ReadError.
     """
 
     def __init__(
@@ -34,7 +33,9 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
         self._allow_private = allow_private
         self._resolve = resolve
         self._largest = largest
-        self._inner = httpx2.AsyncHTTPTransport()
+        # One for each name: two names at one address must not share a connection, whose
+        # certificate was checked for one of them.
+        self._inner: dict[bytes, httpx2.AsyncHTTPTransport] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request to the first address that accepts a connection."""
@@ -44,10 +45,12 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
             )
         except (AddressRefused, OSError) as error:
             raise httpx2.ConnectError(str(error), request=request) from error
+        if (inner := self._inner.get(request.url.raw_host)) is None:
+            inner = self._inner[request.url.raw_host] = httpx2.AsyncHTTPTransport()
         failure: httpx2.TransportError | None = None
         for address in addresses:
             try:
-                response = await self._inner.handle_async_request(_pinned(request, address))
+                response = await inner.handle_async_request(_pinned(request, address))
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
                 failure = error  # nothing was sent yet, so the next address may be tried
             else:
@@ -56,7 +59,8 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close every connection."""
-        await self._inner.aclose()
+        for inner in self._inner.values():
+            await inner.aclose()
 
     async def _bounded(self, response: httpx2.Response, request: httpx2.Request) -> httpx2.Response:
         # A few compressed kilobytes can stand for gigabytes, before anyone counts.

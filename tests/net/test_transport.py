@@ -1,13 +1,20 @@
 """The pinned transport over real sockets."""
 
 import gzip
+import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TypeAlias
 
 import httpx2
 import pytest
 from aiohttp import web
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from net.guard import AddressRefused
 from net.transport import PinnedTransport
@@ -18,12 +25,12 @@ Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @asynccontextmanager
-async def serving(handler: Handler) -> AsyncGenerator[int]:
+async def serving(handler: Handler, context: ssl.SSLContext | None = None) -> AsyncGenerator[int]:
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", handler)
     runner = web.AppRunner(app)
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
     try:
         yield int(runner.addresses[0][1])
     finally:
@@ -156,3 +163,56 @@ async def test_no_proxy_of_the_environment_stands_between(monkeypatch: pytest.Mo
         )
         assert await provider.list_models() == ["direct"]
         await provider.close()
+
+
+def certificate(folder: Path, name: str) -> Path:
+    """A self-signed certificate for a host name, with its key behind it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / f"{name}.pem"
+    path.write_bytes(
+        made.public_bytes(serialization.Encoding.PEM)
+        + key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return path
+
+
+async def test_the_certificate_is_for_the_urls_name_and_not_for_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(text="secured")
+
+    asked_for: list[str | None] = []
+
+    def note(sock: object, name: str | None, context: ssl.SSLContext) -> None:
+        asked_for.append(name)
+
+    pem = certificate(tmp_path, "llm.example")
+    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    server.load_cert_chain(pem)
+    server.sni_callback = note
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    transport = PinnedTransport(allow_private=True, resolve=Names(["127.0.0.1"]))
+    async with serving(answer, server) as port, httpx2.AsyncClient(transport=transport) as client:
+        assert (await client.get(f"https://llm.example:{port}/")).text == "secured"
+        with pytest.raises(httpx2.ConnectError, match=r"other\.example"):
+            await client.get(f"https://other.example:{port}/")
+    assert asked_for[0] == "llm.example"
