@@ -69,6 +69,11 @@ class Operator(commands.Cog):
         await self._meet(guild)
 
     @commands.Cog.listener()
+    async def on_guild_available(self, guild: discord.Guild) -> None:
+        """Look at a server of which nothing was known while it was out of order."""
+        await self._meet(guild)
+
+    @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Take an answer, also to a question from before a restart."""
         if interaction.type is not discord.InteractionType.component:
@@ -99,6 +104,8 @@ class Operator(commands.Cog):
         return await self._admission.judge(guild.id, owner_id=guild.owner_id, alone=alone)
 
     async def _meet(self, guild: discord.Guild) -> None:
+        if guild.unavailable:
+            return
         # One at a time: a new session and an invitation may announce the same server.
         async with self._meeting:
             try:

@@ -1,12 +1,13 @@
 """Whose server is served: approval in direct messages, and direct messages themselves."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from cogs.operator import NOT_OPERATOR
 from tests.cogs.town import OPERATORS_KEY, shown, town
-from tests.loopback.discord_server import Message
+from tests.loopback.discord_server import LoopbackDiscord, Message, Status
 from tests.loopback.endpoint import Step
 
 
@@ -112,3 +113,43 @@ async def test_not_everyone_and_not_everything_switches_direct_messages(
         said = await here.said(here.away_channel, who, "config dms", switch="on")
         assert words in said
         assert not await here.desk.admission.takes_dms_of(here.bob.id)
+
+
+async def test_a_team_is_the_operator_but_for_who_only_reads_or_has_not_joined(
+    tmp_path: Path,
+) -> None:
+    accepted, invited = 2, 1
+
+    def founded(server: LoopbackDiscord) -> None:
+        add = server.build.user
+        server.world.team = [
+            (add("admin"), "admin", accepted),
+            (add("developer"), "developer", accepted),
+            (add("reader"), "read_only", accepted),
+            (add("newcomer"), "admin", invited),
+        ]
+
+    async with town(tmp_path, before=founded) as here:
+        people = [user for user, _, _ in here.server.world.team]
+        assert here.desk.admission.operators == {user.id for user in people[:2]}
+        here.build_away()
+        for user in people[:2]:
+            mail = here.server.build.direct_messages(user)
+            await here.server.wait_for_message(mail, lambda m: "**Away**" in m.text)
+        for user in people[2:]:
+            assert here.server.messages(here.server.build.direct_messages(user)) == []
+
+
+async def test_an_operator_who_cannot_be_reached_reads_it_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with town(tmp_path) as here:
+        here.server.faults.plant("/users/@me/channels", Status(status=403, code=50007))
+        here.build_away()
+        async with asyncio.timeout(5):
+            while "waits for your approval" not in caplog.text:
+                await asyncio.sleep(0.02)
+        assert "VERBATIM_APPROVED_GUILDS" in caplog.text
+        approval = await here.desk.admission.approval(here.away.id)
+        assert approval is not None
+        assert not approval.told

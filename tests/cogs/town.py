@@ -116,13 +116,20 @@ def shown(interaction: Interaction) -> Message:
 
 @asynccontextmanager
 async def town(
-    home: Path, *, away: bool = False, approved: str = "ask", dms: str | None = None
+    home: Path,
+    *,
+    away: bool = False,
+    approved: str = "ask",
+    dms: str | None = None,
+    before: Callable[[LoopbackDiscord], None] = lambda _: None,
 ) -> AsyncGenerator[Town]:
-    """A town with the bot connected. With `away`, the stranger's server was there before."""
+    """A town with the bot connected. With `away`, the stranger's server was there before; `before`
+    changes the server before the bot logs in."""
     async with LoopbackDiscord() as server, open_store(home) as store:
         server.limits.buckets.update(
             dict.fromkeys(server.limits.buckets, Bucket(requests=40, seconds=1.0))
         )
+        before(server)
         made = Town(server, home)
         if away:
             made.build_away()

@@ -71,7 +71,10 @@ async def test_it_connects_to_the_vetted_address_under_the_urls_name() -> None:
     assert names.asked == [("llm.example", port)]
 
 
-async def test_a_name_that_turns_private_after_the_check_is_not_followed() -> None:
+@pytest.mark.parametrize("addresses", [["127.0.0.1"], ["8.8.8.8", "127.0.0.1"]])
+async def test_a_name_that_turns_private_after_the_check_is_not_followed(
+    addresses: Sequence[str],
+) -> None:
     reached: list[web.Request] = []
 
     async def answer(request: web.Request) -> web.Response:
@@ -79,7 +82,7 @@ async def test_a_name_that_turns_private_after_the_check_is_not_followed() -> No
         return web.Response(text="inside")
 
     async with serving(answer) as port:
-        transport = PinnedTransport(allow_private=False, resolve=Names(["127.0.0.1"]))
+        transport = PinnedTransport(allow_private=False, resolve=Names(addresses))
         async with httpx2.AsyncClient(transport=transport) as client:
             with pytest.raises(httpx2.ConnectError) as caught:
                 await client.get(f"http://rebound.example:{port}/")

@@ -46,7 +46,6 @@ APPLICATION_CONSTANTS: Payload = {
     "eligible_oauth2_scopes": [],
     "explicit_content_filter": 0,
     "integration_types_config": {"0": {}},
-    "team": None,
     "tags": [],
 }
 GUILD_CONSTANTS: Payload = {
@@ -106,7 +105,29 @@ class Payloads:
             "name": self._world.bot.name,
             "bot": user_payload(self._world.bot),
             "owner": user_payload(self._world.owner),
+            "team": self._team(),
             "approximate_guild_count": len(self._world.guilds),
+        }
+
+    def _team(self) -> Payload | None:
+        if not self._world.team:
+            return None
+        team_id = str(self._world.application_id)
+        return {
+            "id": team_id,
+            "name": "Team",
+            "icon": None,
+            "owner_user_id": str(self._world.team[0][0].id),
+            "members": [
+                {
+                    "user": user_payload(user),
+                    "team_id": team_id,
+                    "role": role,
+                    "membership_state": state,
+                    "permissions": ["*"],
+                }
+                for user, role, state in self._world.team
+            ],
         }
 
     def guild(self, guild: Guild) -> Payload:

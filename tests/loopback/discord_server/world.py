@@ -38,6 +38,8 @@ class World:
         self.tokens: dict[str, Interaction] = {}
         self.bot = self.add_user("loopbot", bot=True)
         self.owner = self.add_user("owner")
+        self.team: list[tuple[User, str, int]] = []
+        """If the application belongs to a team: its members with role and membership state."""
 
     @property
     def application_id(self) -> int:
