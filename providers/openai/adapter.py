@@ -28,6 +28,7 @@ from providers.openai.address import (
 )
 from providers.openai.encode import body_bytes, request_body
 from providers.openai.errors import OPERATORS_SETTINGS, SettingNames, Target
+from providers.openai.exchange import Exchange, beside, exchange
 from providers.openai.fault import Fault, as_object
 from providers.openai.fold import ChunkFold
 from providers.openai.reach import in_container
@@ -157,6 +158,21 @@ class OpenAIProvider:
         except (OpenAIError, httpx2.HTTPError) as error:
             if isinstance(error, APIStatusError) and error.status_code < 500:
                 return None
+            raise errors.from_exception(error, target) from error
+
+    async def exchange(
+        self, path: str, body: JsonObject | None = None, *, seconds: float, aside: bool = False
+    ) -> Exchange:
+        """POST `body` to `path`, or GET it, outside of any turn; an answer of any status is a
+        value. `aside` paths lie beside the API. Raises EndpointError where none came in time."""
+        target = self._target(with_tools=False)
+        try:
+            async with asyncio.timeout(seconds):
+                address = beside(self._url, path) if aside else path
+                return await exchange(self._client, address, body)
+        except TimeoutError:
+            raise errors.silent(target, seconds, "network speed") from None
+        except (OpenAIError, httpx2.HTTPError) as error:
             raise errors.from_exception(error, target) from error
 
     def body(self, prompt: Prompt, options: RequestOptions) -> JsonObject:
