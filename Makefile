@@ -2,7 +2,7 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 
-.PHONY: run test check lint types imports unit e2e bench lock clean .venv
+.PHONY: run test check lint types imports unit e2e bench mutants lock clean .venv
 
 # Starting needs less than developing, so this installs less. `make run ARGS="check"` passes arguments.
 run:
@@ -29,8 +29,13 @@ unit: .venv
 e2e: .venv
 	$(PY) -m tests.e2e
 
+# The peers are fetched once, into .venv-bench.
 bench: .venv
 	$(PY) -m benchmarks
+
+# Breaks one rule of the parser at a time and looks whether its tests notice.
+mutants: .venv
+	$(PY) -m tests.mutants
 
 # Phony: run.py knows whether there is anything to do.
 .venv:
@@ -42,6 +47,7 @@ lock:
 	uv pip compile --universal --generate-hashes --no-header --quiet --extra dev pyproject.toml -o requirements.lock
 	uv pip compile --universal --generate-hashes --no-header --no-annotate --quiet --constraint requirements.lock pyproject.toml -o requirements-runtime.lock
 	sed -n 's/^embedded = \["\(.*\)"\]$$/\1/p' pyproject.toml | uv pip compile --universal --generate-hashes --no-header --no-annotate --quiet - -o requirements-embedded.lock
+	uv pip compile --universal --generate-hashes --no-header --no-annotate --no-deps --quiet --group bench -o requirements-bench.lock
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-bench .pytest_cache .ruff_cache .hypothesis .import_linter_cache

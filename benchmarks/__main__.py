@@ -1,0 +1,38 @@
+"""Runs the benchmark scripts and prints what they measured as one JSON object.
+
+    python -m benchmarks            all of them
+    python -m benchmarks parser     those that are named
+
+Invariant: each script runs in a process of its own, so that none warms or burdens the next.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from prompt.values import Json
+
+SCRIPTS = ("parser",)
+
+
+def main(names: Sequence[str]) -> int:
+    """Run the scripts; the exit status is that of the first that failed."""
+    unknown = [name for name in names if name not in SCRIPTS]
+    if unknown:
+        print(f"There is no benchmark {unknown[0]}. There are: {', '.join(SCRIPTS)}.")
+        return 2
+    results: dict[str, Json] = {}
+    for name in names or SCRIPTS:
+        command = [sys.executable, "-m", f"benchmarks.{name}"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+        if done.returncode != 0:
+            print(f"benchmarks.{name} ended with status {done.returncode}.", file=sys.stderr)
+            return done.returncode
+        results[name] = json.loads(done.stdout)
+    print(json.dumps(results, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
