@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from cli import check, parse, snapshot
+from cli import check, parse, probe, snapshot
 from cli.embedded.errors import EmbeddedError
 from cli.setup import options as setup_options
 from data.errors import StoreError
@@ -62,6 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     from data.settings import SettingsError, load_settings
 
     try:
+        if args.command == "probe":
+            return probe.run(args, os.environ, sys.stdout)
         enters_secrets = args.command in {"setup", "import-llmcord"}
         settings = load_settings(os.environ, tolerate_lost_keys=enters_secrets)
         if args.command == "setup":
@@ -112,6 +114,11 @@ def _arguments() -> argparse.ArgumentParser:
     moving.add_argument("--model", metavar="PROVIDER/MODEL", help="this one, not the first in it")
     moving.add_argument("--yes", action="store_true", help="write without asking")
     parse.add_parser(commands)
+    probe.add_arguments(
+        commands.add_parser(
+            "probe", help="ask an endpoint a few tiny questions: how it takes tools"
+        )
+    )
     snapshot.add_arguments(
         commands.add_parser(
             "snapshot", parents=[yes], help="print the prompt that a message would send"

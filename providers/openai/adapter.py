@@ -18,7 +18,7 @@ from openai import APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, OpenAIE
 from prompt.events import Begun, Finished, StreamEvent
 from prompt.prompt import Prompt
 from prompt.values import Json, JsonObject
-from providers.base import EndpointError, RequestOptions
+from providers.base import EndpointError, Exchange, RequestOptions
 from providers.openai import errors
 from providers.openai.address import (
     is_loopback,
@@ -28,7 +28,7 @@ from providers.openai.address import (
 )
 from providers.openai.encode import body_bytes, request_body
 from providers.openai.errors import OPERATORS_SETTINGS, SettingNames, Target
-from providers.openai.exchange import Exchange, beside, exchange
+from providers.openai.exchange import beside, exchange
 from providers.openai.fault import Fault, as_object
 from providers.openai.fold import ChunkFold
 from providers.openai.reach import in_container
@@ -177,7 +177,7 @@ class OpenAIProvider:
 
     def body(self, prompt: Prompt, options: RequestOptions) -> JsonObject:
         """The exact JSON body of the request; carries no key."""
-        return request_body(prompt, options, model=self._model, include_usage=self._usage_in_stream)
+        return request_body(prompt, options, model=self._model)
 
     @asynccontextmanager
     async def stream(

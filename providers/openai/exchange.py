@@ -5,28 +5,17 @@ something raised. At most MOST_BYTES of a body are read.
 """
 
 import asyncio
-from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
 from openai import APIStatusError, AsyncOpenAI
 
 from prompt.values import JsonObject
+from providers.base import Exchange
 from providers.openai.encode import body_bytes
 
 MOST_BYTES = 2 * 1024 * 1024
 """Enough for a listing of some hundred models; nothing that is asked for here is larger."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """An answer. `first` and `seconds` are the times, in seconds since the request was sent, of
-    the first byte of the body and of the last one."""
-
-    status: int
-    text: str
-    first: float = 0.0
-    seconds: float = 0.0
 
 
 async def exchange(client: AsyncOpenAI, path: str, body: JsonObject | None) -> Exchange:
