@@ -58,7 +58,7 @@ class BadInput(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One captured output and how it is to be read."""
+    """One captured output and how it is to be read. Its settings may ask for explanations."""
 
     surface: ToolSurface
     input: Json
@@ -104,6 +104,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--reasoning-open", action="store_true", help="the template opened a thinking block"
     )
     parser.add_argument(
+        "--explain", action="store_true", help="add to each event the rule that decided it"
+    )
+    parser.add_argument(
         "--batch",
         action="store_true",
         help='lines {"id","tools","input","format"?,"finish"?,"chunk"?,"reasoning_open"?,'
@@ -117,7 +120,8 @@ def run(args: argparse.Namespace, stdin: BinaryIO, stdout: TextIO) -> int:
         surfaces = Surfaces()
         for line in stdin:
             if line.strip():
-                stdout.write(json.dumps(_answer(line, surfaces)) + "\n")
+                answer = _answer(line, surfaces, explain=args.explain)
+                stdout.write(json.dumps(answer) + "\n")
                 stdout.flush()
         return 0
     try:
@@ -128,7 +132,7 @@ def run(args: argparse.Namespace, stdin: BinaryIO, stdout: TextIO) -> int:
             format=args.format,
             finish=args.finish,
             chunk=args.chunk,
-            settings=ParserSettings(reasoning_open=args.reasoning_open),
+            settings=ParserSettings(reasoning_open=args.reasoning_open, explain=args.explain),
         )
     except (OSError, ValueError) as error:
         sys.stderr.write(f"parse: {args.tools}: {error}\n")
@@ -193,7 +197,7 @@ def parse(case: Case) -> list[Record]:
             deltas = [_chunk({"content": piece}) for piece in _cut(_text(case.input), case.chunk)]
             events = [event for chunk in (*deltas, finish) for event in fold.feed(chunk)]
             events += fold.close(done=True)
-    return printable(events, fault=fold.fault)
+    return printable(events, fault=fold.fault, explain=case.settings.explain)
 
 
 def _read_sse(fold: ChunkFold, text: str, size: int) -> list[StreamEvent]:
@@ -271,15 +275,17 @@ def _text(given: Json) -> str:
     return given
 
 
-def _answer(line: bytes, surfaces: Surfaces) -> Record:
+def _answer(line: bytes, surfaces: Surfaces, *, explain: bool) -> Record:
     """The output line for one line of a batch."""
     fields: JsonObject = {}
     try:
         fields = as_object(json.loads(line.decode("utf-8-sig", "replace"))) or {}
-        events = parse(_case(fields, surfaces))
+        case = _case(fields, surfaces)
+        events = parse(replace(case, settings=replace(case.settings, explain=explain)))
     except Exception as error:
         # Whatever a line holds costs that line alone, a defect of ours included.
-        events = printable([], fault=Fault(message=f"{type(error).__name__}: {error}"))
+        fault = Fault(message=f"{type(error).__name__}: {error}")
+        events = printable([], fault=fault, explain=explain)
     return {"id": fields.get("id"), "events": events}
 
 

@@ -1,16 +1,19 @@
 """Stream events as the records that `bot.py parse` prints.
 
 Invariant: order is kept. Neighbouring text is one record, text taken back stands as reasoning
-at its own place, and the last record is `finish`.
+at its own place, and the last record is `finish`. Explained, a record says which rule decided it,
+and what reaches nobody has a record as well; the others stay as they are.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
 from prompt.events import (
     CallError,
+    Decided,
+    Dropped,
     Finished,
     ReasoningDelta,
     Reclassified,
@@ -21,41 +24,65 @@ from prompt.events import (
 from prompt.values import Span, ToolCall
 from providers.openai.fault import Fault
 
+_NO_CALL = "no form of a call"
+_THINKING = "thinking"
+_TAKEN_BACK = "what follows shows that it was thinking"
+_NATIVE = "a native call"
+
 
 @dataclass(slots=True)
 class _Words:
     kind: Literal["text", "reasoning"]
     text: str
     span: Span | None
+    rules: list[str] = field(default_factory=list[str])
 
 
-def printable(events: Iterable[StreamEvent], *, fault: Fault | None) -> list[dict[str, Any]]:
-    """One record an event; CallStarted and Dropped have none. `fault` is the endpoint's error."""
+def printable(
+    events: Iterable[StreamEvent], *, fault: Fault | None, explain: bool = False
+) -> list[dict[str, Any]]:
+    """One record an event; CallStarted and, unless explained, Dropped have none.
+
+    `fault` is the endpoint's error. `explain` adds to each record the rule that decided it.
+    """
     pieces: list[_Words | dict[str, Any]] = []
+    rules: list[str] = []
     finish: dict[str, Any] = {"type": "finish", "reason": None, "usage": None}
     for event in events:
         match event:
+            case Decided():
+                rules.append(event.rule)
+                continue
             case TextDelta():
-                pieces.append(_Words("text", event.text, event.span))
+                pieces.append(_Words("text", event.text, event.span, rules or [_NO_CALL]))
             case ReasoningDelta():
-                pieces.append(_Words("reasoning", event.text, event.span))
+                pieces.append(_Words("reasoning", event.text, event.span, rules or [_THINKING]))
             case Reclassified():
                 _take_back(pieces, event.span)
             case ToolCall():
-                pieces.append(_call(event))
+                pieces.append({**_call(event), "rule": "; ".join(rules) or _NATIVE})
             case CallError():
-                pieces.append(_error(event.code, event.name, event.message))
+                record = _error(event.code, event.name, event.message)
+                pieces.append({**record, "rule": "; ".join(rules) or _NATIVE})
+            case Dropped() if explain:
+                size = event.span[1] - event.span[0]
+                pieces.append({"type": "dropped", "characters": size, "rule": event.why})
             case Usage():
                 finish["usage"] = _usage(event)
             case Finished():
                 finish["reason"] = event.reason
             case _:
-                pass
+                continue
+        rules = []
     records = _merged(pieces)
     if fault is not None:
-        records.append(_error("endpoint_error", "", fault.message))
+        records.append({**_error("endpoint_error", "", fault.message), "rule": "the endpoint"})
         finish["reason"] = "error"
-    return [*records, finish]
+    records.append({**finish, "rule": "the endpoint"})
+    if not explain:
+        for record in records:
+            del record["rule"]
+    return records
 
 
 def _take_back(pieces: list[_Words | dict[str, Any]], span: Span) -> None:
@@ -81,7 +108,10 @@ def _split(words: _Words, own: Span, taken: Span) -> list[_Words]:
     for low, high in pairwise(cuts):
         if low < high:
             text = words.text[low - own[0] : high - own[0]]
-            parts.append(_Words("reasoning" if low == start else "text", text, (low, high)))
+            if low == start:
+                parts.append(_Words("reasoning", text, (low, high), [_TAKEN_BACK]))
+            else:
+                parts.append(_Words("text", text, (low, high), words.rules))
     return parts
 
 
@@ -89,15 +119,32 @@ def _merged(pieces: Iterable[_Words | dict[str, Any]]) -> list[dict[str, Any]]:
     records: list[dict[str, Any]] = []
     for piece in pieces:
         if not isinstance(piece, _Words):
-            records.append(piece)
+            if records and _both_dropped(records[-1], piece):
+                records[-1]["characters"] += piece["characters"]
+            else:
+                records.append(piece)
         elif records and records[-1]["type"] == piece.kind:
             records[-1]["text"].append(piece.text)
+            records[-1]["rule"].update(dict.fromkeys(piece.rules))
         elif piece.text:
-            records.append({"type": piece.kind, "text": [piece.text]})
+            rules = dict.fromkeys(piece.rules)
+            records.append({"type": piece.kind, "text": [piece.text], "rule": rules})
     for record in records:
         if record["type"] in {"text", "reasoning"}:
             record["text"] = "".join(record["text"])
+            record["rule"] = _said(record["rule"])
     return records
+
+
+def _both_dropped(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    kinds = {first["type"], second["type"]}
+    return kinds == {"dropped"} and first["rule"] == second["rule"]
+
+
+def _said(rules: dict[str, None]) -> str:
+    """What is told of merged text: what was special about a part of it, if anything was."""
+    special = [rule for rule in rules if rule not in {_NO_CALL, _THINKING}]
+    return "; ".join(special or rules)
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

@@ -77,6 +77,13 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """The rule that decided what the next event is; sent only where explanations are asked for."""
+
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
     """The model writes, but what it wrote so far may still become a call and is held back."""
 
@@ -98,6 +105,13 @@ class Finished:
 
 
 ParserEvent: TypeAlias = (
-    TextDelta | ReasoningDelta | Reclassified | CallStarted | ToolCall | CallError | Dropped
+    TextDelta
+    | ReasoningDelta
+    | Reclassified
+    | CallStarted
+    | ToolCall
+    | CallError
+    | Dropped
+    | Decided
 )
 StreamEvent: TypeAlias = ParserEvent | Begun | Usage | Finished

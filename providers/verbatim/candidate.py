@@ -30,13 +30,14 @@ class Setting:
     """Where a candidate stands.
 
     `whole`: nothing was said before it in this response. `thought`: a `Thought:` line was.
-    `calls`: calls are read at all.
+    `calls`: calls are read at all. `form`: what is tried here, for explanations.
     """
 
     line_start: bool = False
     whole: bool = False
     thought: bool = False
     calls: bool = True
+    form: str = ""
 
 
 class Candidate:
@@ -105,6 +106,7 @@ class Candidate:
             ending=ending,
             repaired=repaired,
             size=size if size > self.limit else 0,
+            form=self.setting.form,
         )
         self._announced = ""
         self.scan.room = None
@@ -150,7 +152,13 @@ class Candidate:
 
     def malformed(self, problem: str, end: int, *, name: str = "", cut: bool = False) -> None:
         """Up to `end` stands a wrapper without a readable call; closers may still be added."""
-        self._open = Malformed(name=name, problem=problem, span=(self.start, end), cut=cut)
+        self._open = Malformed(
+            name=name,
+            problem=problem,
+            span=(self.start, end),
+            cut=cut,
+            form=self.setting.form,
+        )
         self._announced = ""
         self.scan.room = None
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
-from providers.verbatim import tokens
+from providers.verbatim import forms, tokens
 from providers.verbatim.bare import read_objects
 from providers.verbatim.candidate import Candidate, Setting
 from providers.verbatim.code import fenced_text, inline_code
@@ -101,8 +101,11 @@ class Engine:
                 yield from self._rest_of_line(calls=True)
         self.out.settle()
 
-    def _try(self, read: Reader, *, marked: bool) -> Wait[bool]:
-        """Let a reader have the text from here on. `marked`: what it finds leaves at once."""
+    def _try(self, form: str, read: Reader, *, marked: bool) -> Wait[bool]:
+        """Let a reader have the text from here on. `marked`: what it finds leaves at once.
+
+        `form` says what is tried, for explanations.
+        """
         out = self.out
         start = out.pos
         held = Held()
@@ -116,6 +119,7 @@ class Engine:
                 whole=not self._ledger.spoke,
                 thought=self._thought is not None,
                 calls=self._settings.text_calls != "off",
+                form=form,
             ),
             limit=self._settings.max_argument_chars,
         )
@@ -125,6 +129,8 @@ class Engine:
             self._thought = start
         if end is None:
             if not marked or c.start == start:
+                if c.found or held.pieces:
+                    self._ledger.because(f"{form}, but something else stands with it")
                 return False
             end = c.start
         if c.after_thought and self._thought is not None:
@@ -179,15 +185,20 @@ class Engine:
     def _unmarked_call(self, char: str) -> Wait[bool]:
         """A call at a line's start that no marker announces."""
         word, end = yield from self.scan.word(self.out.pos, self._grammar.line_words)
-        if word and (yield from self._try(partial(self._read_line_word, word, end), marked=False)):
-            return True
-        readers: tuple[Reader, ...] = ()
+        if word:
+            read: Reader = partial(self._read_line_word, word, end)
+            if (yield from self._try(f"`{word}` at a line's start", read, marked=False)):
+                return True
+        readers: tuple[tuple[str, Reader], ...] = ()
         if char in ("{", "["):
-            readers = (self._read_objects, self._read_list)
+            readers = ((forms.OBJECT, self._read_objects), (forms.LIST, self._read_list))
         elif char.isalpha() or char == "_":
-            readers = (self._read_taught, self._read_marked_name)
-        for read in readers:
-            if (yield from self._try(read, marked=False)):
+            readers = (
+                (forms.TAUGHT, self._read_taught),
+                (forms.MARKED_NAME, self._read_marked_name),
+            )
+        for form, read in readers:
+            if (yield from self._try(form, read, marked=False)):
                 return True
         return False
 
@@ -232,13 +243,14 @@ class Engine:
         if fence and not at_start:
             after = yield from self.scan.skip(end, _INFO)
             fence = (yield from self.scan.peek(after)) == "\n"
+        form = forms.FENCE if fence else forms.TICKED if at_start else forms.CLOSING
         read: Reader
         if fence:
             read = partial(_read_fence, end, run)
         else:
             read = partial(_read_inline, end, run, at_start)
         reads = self._unmarked_calls and (fence or char == "`") and not self._shows_calls
-        if reads and (yield from self._try(read, marked=False)):
+        if reads and (yield from self._try(form, read, marked=False)):
             return
         self.out.words(end)
         if self.out.thinking or (char == "~" and not fence):
@@ -264,7 +276,7 @@ class Engine:
         if word is None:
             yield from self._unlisted(calls=calls)
         elif word in self._grammar.channels:
-            yield from self._try(partial(self._read_channel, word, end), marked=True)
+            yield from self._try(word, partial(self._read_channel, word, end), marked=True)
         elif word in tokens.THINKING and not out.thinking and self._stands_apart():
             out.hide(end, "start of thinking")
             out.think(_THINKING_ENDS[word])
@@ -290,7 +302,9 @@ class Engine:
             out.hide(end, "a closing marker")
             self._line_start = True
         elif not self._opens_call(word, calls=calls) or not (
-            yield from self._try(partial(self._read_marked, word, end), marked=True)
+            yield from self._try(
+                f"the marker {word}", partial(self._read_marked, word, end), marked=True
+            )
         ):
             out.words(pos + 1)
 
@@ -316,14 +330,15 @@ class Engine:
         if self.scan.at(pos) == "<":
             tag, end = yield from self.scan.word(pos, self._tool_tags.openers)
             read = partial(self._read_tool_tag, tag or "", end)
-            if tag and reads and (yield from self._try(read, marked=True)):
+            if tag and reads and (yield from self._try(forms.TOOL_TAG, read, marked=True)):
                 return
             token = yield from token_end(self.scan, pos)
             if token is not None:
                 if not reads or self.out.thinking:
                     self.out.hide(token, _TOKEN)
                 else:
-                    yield from self._try(partial(self._read_unknown, token), marked=True)
+                    read = partial(self._read_unknown, token)
+                    yield from self._try(forms.UNKNOWN_MARKUP, read, marked=True)
                 return
         self.out.words(pos + 1)
 

@@ -11,6 +11,7 @@ from prompt.events import (
     CallError,
     CallErrorCode,
     CallStarted,
+    Decided,
     Dropped,
     FinishReason,
     ParserEvent,
@@ -20,6 +21,7 @@ from prompt.events import (
 )
 from prompt.values import Span, ToolCall, ToolSpec
 from providers.verbatim.arguments import BindFailure, Bound, bind_call
+from providers.verbatim.forms import REASONS, SILENT
 from providers.verbatim.identity import call_id, call_key
 from providers.verbatim.names import NameIndex
 from providers.verbatim.settings import ParserSettings
@@ -118,6 +120,11 @@ class Ledger:
     def _add(self, event: ParserEvent) -> None:
         (self._events if self._kept_call is None else self._kept).append(event)
 
+    def because(self, rule: str) -> None:
+        """Note the rule that decided what the next event is, where anyone asks."""
+        if self._settings.explain:
+            self._add(Decided(rule=rule))
+
     def keep_shown(self) -> None:
         """Thinking has ended properly: what was shown before it stays an answer."""
         self._shown = []
@@ -156,6 +163,7 @@ class Ledger:
             return
         outcome = self._judge(site, raw)
         if outcome is None:
+            self.because(f"{site.form}, quoted from the message of the asking member")
             self.text(raw, site.span[0])
             return
         self._release()
@@ -163,6 +171,9 @@ class Ledger:
             if self._announced != outcome.name:
                 self._add(CallStarted(name=outcome.name))
             outcome = self._numbered(outcome)
+            self.because(site.form)
+        else:
+            self.because(f"{site.form}, but {REASONS[outcome.code]}")
         self._announced = ""
         self.called = True
         self._add(outcome)
@@ -174,7 +185,8 @@ class Ledger:
             return
         self._release()
         self._announced = ""
-        code = "truncated" if found.cut else "malformed"
+        code: CallErrorCode = "truncated" if found.cut else "malformed"
+        self.because(f"{found.form}, but {REASONS[code]}")
         message = (
             "Your tool call was cut off before it was complete. Write it again, shorter."
             if found.cut
@@ -192,6 +204,7 @@ class Ledger:
         outcome = self._judge(site, raw)
         keeps = self._settings.call_in_reasoning == "if_silent"
         if not isinstance(outcome, ToolCall) or not keeps or self.spoke or self.called:
+            self.because(f"{site.form}, in thinking")
             self.reasoning(raw, span)
             return
         self._release()
@@ -218,6 +231,7 @@ class Ledger:
             return
         self._kept_call = None
         self._events.append(CallStarted(name=call.name))
+        self.because(SILENT)
         self._events.append(self._numbered(call))
         self._events.extend(self._kept)
         self._kept = []

@@ -17,6 +17,7 @@ class ParserSettings:
     whether the last call in thinking runs in a turn that says nothing else. `reasoning_open`:
     the chat template has opened a thinking block. `copied` and `quoted`: calls that stand in
     foreign text and in the asking member's own message; unless read-only they do not run.
+    `explain`: send a Decided before each event that a rule decided.
     """
 
     text_calls: TextCalls = "on"
@@ -25,3 +26,4 @@ class ParserSettings:
     max_argument_chars: int = 262_144
     copied: frozenset[CallKey] = field(default=frozenset())
     quoted: frozenset[CallKey] = field(default=frozenset())
+    explain: bool = False

@@ -24,7 +24,7 @@ class Site:
     """One place at which the model wrote a call: the name and the arguments as written.
 
     `repaired`: reading the call took a repair. `size`: characters of the arguments where
-    they were too many to be kept, else 0.
+    they were too many to be kept, else 0. `form`: what it was read as, for explanations.
     """
 
     name: str
@@ -33,16 +33,21 @@ class Site:
     ending: Ending = "closed"
     repaired: bool = False
     size: int = 0
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Malformed:
-    """A call wrapper without a call that can be read; `cut` where the response ended in it."""
+    """A call wrapper without a call that can be read; `cut` where the response ended in it.
+
+    `form`: what it was read as, for explanations.
+    """
 
     name: str
     problem: str
     span: Span
     cut: bool = False
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,6 +116,8 @@ class Writer:
             if isinstance(piece, Hidden):
                 self._commit(piece)
             else:
+                if isinstance(piece, Site):
+                    self._ledger.because(f"{piece.form}, a call only at the end: words follow it")
                 self._say(self._scan.slice(*piece.span), piece.span[0])
         self._scan.floor = self.pos
 
