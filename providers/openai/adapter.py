@@ -177,7 +177,7 @@ class OpenAIProvider:
 
     def body(self, prompt: Prompt, options: RequestOptions) -> JsonObject:
         """The exact JSON body of the request; carries no key."""
-        return request_body(prompt, options, model=self._model)
+        return request_body(prompt, options, model=self._model, include_usage=self._usage_in_stream)
 
     @asynccontextmanager
     async def stream(
