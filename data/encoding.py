@@ -17,6 +17,7 @@ from prompt.values import (
     Json,
     JsonObject,
     Part,
+    ReasoningPart,
     TextPart,
     ToolCall,
     ToolResult,
@@ -90,6 +91,8 @@ def _part_to_json(part: Part) -> JsonObject:
                 "text": part.text,
                 "outcome": part.outcome,
             }
+        case ReasoningPart():
+            return {"kind": "reasoning", "text": part.text}
 
 
 def _part_from_json(value: Json) -> Part:
@@ -116,5 +119,7 @@ def _part_from_json(value: Json) -> Part:
                 text=value["text"],
                 outcome=value["outcome"],
             )
+        case "reasoning":
+            return ReasoningPart(text=value["text"])
         case _:
             raise EncodingError("stored turns hold a part of a kind unknown to this version")

@@ -1,8 +1,10 @@
-"""What is known about the tool calling of an endpoint and model.
+"""What is known about an endpoint and model: how it takes tools, and the switches that it needs.
 
 Invariant: one verdict for each pair. The operator's endpoint is its base URL without credentials,
 one that a guild brought is its id, so that guilds do not learn from each other.
 """
+
+import json
 
 from data.database import Database
 from prompt.verbatim import Verdict
@@ -17,7 +19,7 @@ class Verdicts:
     async def get(self, endpoint: str, model: str) -> Verdict:
         """The stored verdict, or the one that says that nothing is known yet."""
         rows = await self._database.read(
-            "SELECT structured_calls, refuses_tools_field, reason FROM verdicts "
+            "SELECT structured_calls, refuses_tools_field, reason, learnt FROM verdicts "
             "WHERE endpoint = ? AND model = ?",
             endpoint,
             model,
@@ -28,6 +30,7 @@ class Verdicts:
             structured_calls=bool(rows[0]["structured_calls"]),
             refuses_tools_field=bool(rows[0]["refuses_tools_field"]),
             reason=rows[0]["reason"],
+            learnt=json.loads(rows[0]["learnt"]),
         )
 
     async def put(self, endpoint: str, model: str, verdict: Verdict) -> None:
@@ -35,15 +38,17 @@ class Verdicts:
         async with self._database.transaction() as transaction:
             await transaction.run(
                 """INSERT INTO verdicts
-                    (endpoint, model, structured_calls, refuses_tools_field, reason)
-                VALUES (?, ?, ?, ?, ?)
+                    (endpoint, model, structured_calls, refuses_tools_field, reason, learnt)
+                VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET
                     structured_calls = excluded.structured_calls,
                     refuses_tools_field = excluded.refuses_tools_field,
-                    reason = excluded.reason""",
+                    reason = excluded.reason,
+                    learnt = excluded.learnt""",
                 endpoint,
                 model,
                 verdict.structured_calls,
                 verdict.refuses_tools_field,
                 verdict.reason,
+                json.dumps(dict(verdict.learnt)),
             )

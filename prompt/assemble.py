@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from prompt.dialogue import trimmed
+from prompt.dialogue import cost, trimmed
 from prompt.prompt import Prompt, Report, StageReport
 from prompt.snapshot import Budget, PromptTooLarge, Snapshot
 from prompt.stages import STAGES, Stage
@@ -82,7 +82,7 @@ def _build(
 
 
 def _tokens(items: Iterable[PromptItem]) -> int:
-    return sum(estimate(item.text) for item in items)
+    return sum(cost(item) for item in items)
 
 
 def _prefix_hash(items: Sequence[PromptItem]) -> str:

@@ -87,13 +87,14 @@ _WORKED: tuple[tuple[str, ...], ...] = (
 
 
 def demonstrations(tail: str) -> list[tuple[Role, str]]:
-    """Role and text of each message. `tail` is what a live turn puts behind its message."""
+    """Role and text of each message. `tail` is what a live turn puts behind its message, if
+    anything."""
     messages: list[tuple[Role, str]] = [
         ("user", definitions_text(_MADE_UP.block)),
         ("assistant", ACKNOWLEDGEMENT),
     ]
     for asked, *rest in _WORKED:
-        messages.append(("user", f"{signed(asked, _MEMBER)}\n\n{tail}"))
+        messages.append(("user", f"{signed(asked, _MEMBER)}\n\n{tail}".rstrip()))
         for place, text in enumerate(rest):
             messages.append(("user" if place % 2 else "assistant", text))
     return messages

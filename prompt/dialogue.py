@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from prompt.taught import result_text, signed, written_call
 from prompt.tokens import estimate
-from prompt.values import PromptItem, TextPart, ToolCall, ToolResult, Turn, Zone
+from prompt.values import PromptItem, ReasoningPart, TextPart, ToolCall, ToolResult, Turn, Zone
 
 
 def turn_item(turn: Turn, *, tag: str = "dialogue") -> PromptItem:
@@ -29,6 +29,8 @@ def turn_text(turn: Turn) -> str:
                 pieces.append(written_call(name, raw))
             case ToolResult(name=name, text=text):
                 pieces.append(result_text(name, text))
+            case ReasoningPart():
+                pass  # goes back in a field of its own, where the endpoint wants it
             case _:
                 pieces.append(f"[image: {part.description or 'no description'}]")
     text = "\n".join(piece for piece in pieces if piece)
@@ -45,9 +47,15 @@ def exchanges(dialogue: Sequence[Turn]) -> list[tuple[Turn, ...]]:
     return [tuple(exchange) for exchange in found]
 
 
+def cost(item: PromptItem) -> int:
+    """Estimated tokens of an item, with the thinking that may go back with it."""
+    thoughts = [part.text for part in item.parts if isinstance(part, ReasoningPart)]
+    return estimate(item.text) + sum(estimate(text) for text in thoughts)
+
+
 def tokens_of(exchange: Sequence[Turn]) -> int:
     """Estimated tokens of one exchange as it is sent."""
-    return sum(estimate(turn_text(turn)) for turn in exchange)
+    return sum(cost(turn_item(turn)) for turn in exchange)
 
 
 def trimmed(dialogue: Sequence[Turn], *, ceiling: int, block: int) -> tuple[tuple[Turn, ...], int]:

@@ -6,10 +6,13 @@ tail are the exchanges of the turn under way, and those only grow.
 
 from dataclasses import dataclass, field, replace
 
+from prompt.dialogue import cost
 from prompt.surface import ToolSurface
-from prompt.tokens import estimate
 from prompt.values import PromptItem
 from prompt.verbatim import WireMode
+
+EXCHANGE = "exchange"
+"""Tag of items that belong to the turn under way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +58,7 @@ class Prompt:
     @property
     def room(self) -> int:
         """Tokens that further exchanges may have; negative once the budget is passed."""
-        return self.report.room - sum(estimate(item.text) for item in self.exchanges)
+        return self.report.room - sum(cost(item) for item in self.exchanges)
 
     @property
     def all_items(self) -> tuple[PromptItem, ...]:

@@ -38,10 +38,13 @@ def server_rules(snapshot: Snapshot) -> Sequence[PromptItem]:
 
 def demonstrations(snapshot: Snapshot) -> Sequence[PromptItem]:
     """Worked turns with made-up tools, each with the lines that end a live turn."""
-    tail = f"{EXAMPLE_CLOCK}\n\n{NUDGE}" if snapshot.config.nudge else EXAMPLE_CLOCK
+    lines = [
+        *([EXAMPLE_CLOCK] if snapshot.config.clock == "tail" else []),
+        *([NUDGE] if snapshot.config.nudge else []),
+    ]
     return [
         PromptItem(tag="demonstrations", role=role, text=text, zone=Zone.STABLE)
-        for role, text in worked.demonstrations(tail)
+        for role, text in worked.demonstrations("\n\n".join(lines))
     ]
 
 
@@ -66,10 +69,22 @@ def dialogue(snapshot: Snapshot) -> Sequence[PromptItem]:
 
 def clock(snapshot: Snapshot) -> Sequence[PromptItem]:
     """The minute and who takes part. User role: system text would be merged into the head."""
-    text = f"[{snapshot.now:%A}, {snapshot.now.day} {snapshot.now:%B %Y}, {snapshot.now:%H:%M %Z}"
+    told = [_minute(snapshot)] if snapshot.config.clock == "tail" else []
     if len(snapshot.participants) > 1:
-        text += f"; in this conversation: {', '.join(snapshot.participants)}"
-    return [PromptItem(tag="clock", role="user", text=f"{text}]", zone=Zone.TAIL)]
+        told.append(f"in this conversation: {', '.join(snapshot.participants)}")
+    if not told:
+        return []
+    return [PromptItem(tag="clock", role="user", text=f"[{'; '.join(told)}]", zone=Zone.TAIL)]
+
+
+def clock_in_head(snapshot: Snapshot) -> Sequence[PromptItem]:
+    """The minute as system text, where an admin prefers that to a head that stays the same."""
+    return _system("clock", _minute(snapshot)) if snapshot.config.clock == "head" else []
+
+
+def _minute(snapshot: Snapshot) -> str:
+    now = snapshot.now
+    return f"{now:%A}, {now.day} {now:%B %Y}, {now:%H:%M %Z}"
 
 
 def nudge(snapshot: Snapshot) -> Sequence[PromptItem]:
@@ -110,6 +125,7 @@ class Stage:
 STAGES: tuple[Stage, ...] = (
     Stage(persona),
     Stage(server_rules),
+    Stage(clock_in_head),
     Stage(demonstrations, verbatim=True),
     Stage(tool_definitions, verbatim=True),
     Stage(dialogue),

@@ -45,7 +45,7 @@ class ToolSurface:
                 "function": {
                     "name": spec.name,
                     "description": spec.description,
-                    "parameters": spec.parameters,
+                    "parameters": spec.parameters if spec.offered is None else spec.offered,
                 },
             }
             for spec in self.direct

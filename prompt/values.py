@@ -79,7 +79,14 @@ class ToolResult:
     outcome: Outcome
 
 
-Part: TypeAlias = TextPart | ImageReference | ToolCall | ToolResult
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningPart:
+    """What the model thought before the rest of its turn; for the model alone."""
+
+    text: str
+
+
+Part: TypeAlias = TextPart | ImageReference | ToolCall | ToolResult | ReasoningPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +112,9 @@ class ToolSpec:
     """A tool as it is offered: wire name, description and JSON schema of the arguments.
 
     `source` is where it comes from (`builtin`, `mcp:<server>`). `read_only` tools may run
-    side by side; `destructive` ones need consent.
+    side by side; `destructive` ones need consent. `offered` is the schema that is sent where that
+    is a simpler one; `parameters` is what arguments are checked against. `registered` is the
+    tool's own name where endpoints would not take it.
     """
 
     name: str
@@ -114,6 +123,8 @@ class ToolSpec:
     source: str = "builtin"
     read_only: bool = False
     destructive: bool = False
+    offered: JsonObject | None = None
+    registered: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,8 @@ Invariant: one predicate. Demonstrations, tool block and nudge ask `verbatim_act
 therefore all present or all absent.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from prompt.surface import ToolSurface
@@ -15,27 +16,34 @@ ToolMode: TypeAlias = Literal["auto", "native", "verbatim", "verbatim_only", "of
 WireMode: TypeAlias = Literal["native", "verbatim", "verbatim_only", "off"]
 """What a request uses: `auto` resolved."""
 
+ClockPlace: TypeAlias = Literal["tail", "off", "head"]
+"""Where the present minute stands."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """What is known of an endpoint and model, and how it came to be known.
 
     `structured_calls`: a native call has been seen from it. `refuses_tools_field`: it answered
-    the field with an error. `reason` says where from, in words an admin understands.
+    the field with an error. `reason` says where from, in words an admin understands. `learnt` are
+    switches of `/config workarounds` with the values that it turned out to need.
     """
 
     structured_calls: bool = False
     refuses_tools_field: bool = False
     reason: str = "no tool call has been seen from this endpoint yet"
+    learnt: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolConfig:
-    """The switches behind tool calling, a guild and model. Names as in `/config workarounds`."""
+    """The switches that shape a prompt, a guild and model. Names as in `/config workarounds`, but
+    for `clock`, which is time_in_prompt."""
 
     tool_mode: ToolMode = "auto"
     has_tools: bool = True
     nudge: bool = True
+    clock: ClockPlace = "tail"
 
 
 def wire_mode(config: ToolConfig, verdict: Verdict, surface: ToolSurface) -> WireMode:

@@ -39,8 +39,8 @@ async def run_call(
     def result(outcome: Outcome, text: str) -> ToolResult:
         return ToolResult(call_id=call.id, name=call.name, text=_clipped(text), outcome=outcome)
 
-    tool = registry.get(call.name)
     spec = surface.callable.get(call.name)
+    tool = None if spec is None else registry.get(spec.registered or spec.name)
     if tool is None or spec is None:
         return result("invalid", error_text("unknown_tool", call.name))
     if wrong := problems(spec.parameters, call.arguments):
