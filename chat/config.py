@@ -1,109 +1,72 @@
-"""The switches that an admin sets for a guild, with their defaults and what they do.
+"""What the switches of a guild and model amount to, each part for the one who obeys it.
 
-Invariant: SWITCHES is the one list; panel, storage and the prompt's configuration all read it.
-Names, values and defaults are those of the documentation and never reused for another meaning.
+Invariant: what an admin set wins over what was learnt, and that over the default; a stored value
+that is no longer valid counts as not set.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from chat.scheduler import Parallelism
+from chat.switches import MAX_PARALLEL, SWITCHES, SwitchSpec, Theme
+from prompt.schema_level import SchemaLevel
 from prompt.values import Json
-from prompt.verbatim import ToolConfig, ToolMode
+from prompt.verbatim import ClockPlace, ToolConfig, ToolMode
+from providers.wire import WIRE_NAMES, Change, Wire
 
-_SPELLINGS = {"yes": "on", "true": "on", "1": "on", "no": "off", "false": "off", "0": "off"}
-_LONGEST_NUMBER = 9
-"""Digits that are read; Python refuses to convert thousands of them."""
+NOTHING_LEARNT: Mapping[str, str] = {}
 
-
-MAX_PARALLEL = "max_parallel"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SwitchSpec:
-    """A switch: its values, the first of which is the default, and its effect in one line.
-
-    Where `numbers` is set, any whole number in it is a value too; those among `choices` are then
-    only the ones to offer.
-    """
-
-    name: str
-    choices: tuple[str, ...]
-    help: str
-    numbers: range | None = None
-
-    @property
-    def default(self) -> str:
-        """What holds where nothing was set."""
-        return self.choices[0]
-
-    @property
-    def values(self) -> str:
-        """What may be set, in words."""
-        if self.numbers is None:
-            return f"one of: {', '.join(self.choices)}"
-        words = [choice for choice in self.choices if not choice.isdecimal()]
-        return f"{', '.join(words)} or a number from {self.numbers[0]} to {self.numbers[-1]}"
-
-    def read(self, value: str) -> str | None:
-        """`value` in the spelling that is stored, None if it is no value of this switch."""
-        plain = value.strip().lower()
-        if self.numbers is not None and plain.isascii() and plain.isdecimal():
-            number = int(plain[:_LONGEST_NUMBER])
-            return str(number) if number in self.numbers else None
-        return next((word for word in (plain, _SPELLINGS.get(plain)) if word in self.choices), None)
+DEFAULT = "default"
+"""Given as a value, it takes back what was set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
-    """A switch with the value that holds in a guild."""
+    """A switch with the value that holds in a guild.
+
+    `is_set` tells that an admin chose it, `learnt` what the endpoint has shown, if anything.
+    """
 
     name: str
     value: str
     default: str
     help: str
     choices: tuple[str, ...]
+    theme: Theme = "calls"
+    is_set: bool = False
+    learnt: str | None = None
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether the value is one that the endpoint has taught."""
+        return not self.is_set and self.learnt is not None
 
 
-SWITCHES: tuple[SwitchSpec, ...] = (
-    SwitchSpec(
-        name="tool_mode",
-        choices=("auto", "native", "verbatim", "verbatim_only", "off"),
-        help="How tools reach the model: `native` uses the tools field alone, `verbatim` adds "
-        "them to the prompt, `verbatim_only` leaves the field out, `off` offers none. `auto` is "
-        "verbatim until the endpoint has shown that it can do better.",
-    ),
-    SwitchSpec(
-        name="has_tools",
-        choices=("on", "off"),
-        help="Whether this model is able to use tools at all.",
-    ),
-    SwitchSpec(
-        name="nudge",
-        choices=("on", "off"),
-        help="One line at the prompt's end that reminds of tools, in verbatim mode.",
-    ),
-    SwitchSpec(
-        name=MAX_PARALLEL,
-        choices=("auto", "1", "2", "3", "4", "6", "8", "12", "16"),
-        numbers=range(1, 65),
-        help="Requests to this endpoint at once; more of them wait in line. `auto`: as many as the "
-        "server has slots if it tells (llama.cpp does), else 1 on a private network and 4 "
-        "elsewhere.",
-    ),
-    SwitchSpec(
-        name="slot_hint",
-        choices=("off", "per_channel"),
-        help="`per_channel` asks llama.cpp to answer a channel in the same slot every time, whose "
-        "cache then holds its conversation. Only where the server tells its slots.",
-    ),
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnConfig:
+    """What a turn is run with.
+
+    `context_window` is in tokens, None where nobody knows. `on_empty` is the switch empty_reply,
+    `repeats` how often the same call runs.
+    """
+
+    tools: ToolConfig = field(default=ToolConfig())
+    wire: Wire = field(default=Wire())
+    schema_level: SchemaLevel = "simple"
+    context_window: int | None = None
+    on_empty: str = "nudge_once"
+    repeats: int = 2
+
+
+def spec_of(name: str) -> SwitchSpec | None:
+    """The switch of this name."""
+    return next((spec for spec in SWITCHES if spec.name == name), None)
 
 
 def checked(name: str, value: str) -> str:
     """`value` in the spelling that is stored. ValueError says what would be right."""
-    spec = next((spec for spec in SWITCHES if spec.name == name), None)
+    spec = spec_of(name)
     if spec is None:
         names = ", ".join(spec.name for spec in SWITCHES)
         raise ValueError(f"There is no switch {name!r}. There are: {names}.")
@@ -113,30 +76,68 @@ def checked(name: str, value: str) -> str:
     return plain
 
 
-def switches(stored: Mapping[str, Json]) -> tuple[Switch, ...]:
+def switches(
+    stored: Mapping[str, Json], learnt: Mapping[str, str] = NOTHING_LEARNT
+) -> tuple[Switch, ...]:
     """Every switch with its value; what is stored but no longer valid counts as default."""
-    return tuple(_switch(spec, stored.get(spec.name)) for spec in SWITCHES)
+    return tuple(_switch(spec, stored.get(spec.name), learnt.get(spec.name)) for spec in SWITCHES)
 
 
-def _switch(spec: SwitchSpec, stored: Json) -> Switch:
-    value = (spec.read(stored) if isinstance(stored, str) else None) or spec.default
+def _switch(spec: SwitchSpec, stored: Json, learnt: str | None) -> Switch:
+    own = spec.read(stored) if isinstance(stored, str) else None
+    taught = None if learnt is None else spec.read(learnt)
+    value = own or taught or spec.default
     return Switch(
         name=spec.name,
         value=value,
         default=spec.default,
         help=spec.help,
         choices=spec.choices if value in spec.choices else (*spec.choices, value),
+        theme=spec.theme,
+        is_set=own is not None,
+        learnt=taught,
     )
 
 
-def tool_config(stored: Mapping[str, Json]) -> ToolConfig:
+def turn_config(
+    stored: Mapping[str, Json], learnt: Mapping[str, str] = NOTHING_LEARNT
+) -> TurnConfig:
+    """All that a turn takes from the switches."""
+    values = {switch.name: switch.value for switch in switches(stored, learnt)}
+    wire = Wire()
+    for name in WIRE_NAMES:
+        wire = wire.changed(name, values[name])
+    window = values["context_window"]
+    return TurnConfig(
+        tools=tool_config(stored, learnt),
+        wire=wire,
+        schema_level=cast("SchemaLevel", values["schema_level"]),
+        context_window=int(window) if window.isdecimal() else None,
+        on_empty=values["empty_reply"],
+        repeats=int(values["repeat_limit"]),
+    )
+
+
+def tool_config(
+    stored: Mapping[str, Json], learnt: Mapping[str, str] = NOTHING_LEARNT
+) -> ToolConfig:
     """The prompt's part of the switches."""
-    values = {switch.name: switch.value for switch in switches(stored)}
+    values = {switch.name: switch.value for switch in switches(stored, learnt)}
     return ToolConfig(
         tool_mode=cast("ToolMode", values["tool_mode"]),
         has_tools=values["has_tools"] == "on",
         nudge=values["nudge"] == "on",
+        clock=cast("ClockPlace", values["time_in_prompt"]),
     )
+
+
+def is_open(stored: Mapping[str, Json], learnt: Mapping[str, str], change: Change) -> bool:
+    """Whether `change` would alter something that no admin has set."""
+    spec = spec_of(change.name)
+    if spec is None or spec.read(change.value) is None:
+        return False
+    switch = _switch(spec, stored.get(change.name), learnt.get(change.name))
+    return not switch.is_set and switch.value != change.value
 
 
 def parallelism(

@@ -5,11 +5,11 @@ channel's cut point, which moves by whole blocks and only forward, so consecutiv
 with the same bytes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from chat.config import tool_config
+from chat.config import TurnConfig, turn_config
 from chat.endpoints import Route
 from chat.learning import Learning
 from chat.ports import ChannelMessage, History, Place
@@ -17,7 +17,7 @@ from data.store import Store
 from data.turns import StoredTurn
 from prompt.snapshot import Snapshot
 from prompt.surface import ToolSurface
-from prompt.values import TextPart, Turn
+from prompt.values import Json, TextPart, Turn
 
 FIRST_READ = 30
 """Messages taken over from a channel in which no turn has run yet."""
@@ -32,10 +32,13 @@ _SHOWN_PARTICIPANTS = 10
 class Gathered:
     """A snapshot, and for each exchange of its dialogue the id of the message that opens it.
 
-    `cut_point` is where history is to begin from now on; None where that stays as it is.
+    `cut_point` is where history is to begin from now on; None where that stays as it is. `stored`
+    are the switches that are set, `config` what they amount to with those that were learnt.
     """
 
     snapshot: Snapshot
+    stored: Mapping[str, Json]
+    config: TurnConfig
     opened_by: tuple[int, ...]
     cut_point: int | None
 
@@ -55,7 +58,7 @@ class Gatherer:
         *,
         asked: ChannelMessage | None,
         newest: int,
-        surface: ToolSurface,
+        surface: Callable[[TurnConfig], ToolSurface],
         now: datetime,
     ) -> Gathered:
         """The inputs of a turn that answers `asked`, with the history before id `newest`.
@@ -70,18 +73,22 @@ class Gatherer:
         if asked is not None:
             messages = [*messages, asked]
         dialogue, opened_by = _dialogue(messages, answers)
+        verdict = await Learning(store=self.store, route=route).verdict()
+        config = turn_config(per_model, verdict.learnt)
         names = dict.fromkeys(turn.author for turn in dialogue if turn.author)
         return Gathered(
             snapshot=Snapshot(
                 persona=str(wide.get("persona") or self.persona),
                 server_rules=str(wide.get("server_rules") or ""),
-                config=tool_config(per_model),
-                verdict=await Learning(store=self.store, route=route).verdict(),
-                surface=surface,
+                config=config.tools,
+                verdict=verdict,
+                surface=surface(config),
                 dialogue=dialogue,
                 now=now,
                 participants=tuple(names)[-_SHOWN_PARTICIPANTS:],
             ),
+            stored=per_model,
+            config=config,
             opened_by=opened_by,
             cut_point=cut_point,
         )

@@ -8,23 +8,26 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from chat.admission import Admission
 from chat.endpoints import MODEL, Connect, Endpoints
+from chat.planning import MAX_REPLANS
 from data.endpoints import GuildEndpoint
 from data.keys import KeyLost, origin
 from data.store import Store
 from net.guard import AddressRefused, check_url
 from prompt.assemble import assemble
 from prompt.events import ReasoningDelta, TextDelta
+from prompt.prompt import Prompt
 from prompt.snapshot import Budget, Snapshot
 from prompt.surface import ToolSurface
 from prompt.values import TextPart, Turn
 from prompt.verbatim import ToolConfig, Verdict
-from providers.base import EndpointError, Provider, RequestOptions
+from providers.base import EndpointError, Provider, Replan, RequestOptions
 from providers.openai.address import normalised
+from providers.wire import WIRE_NAMES
 
 log = logging.getLogger(__name__)
 
@@ -260,11 +263,24 @@ async def _ask(provider: Provider) -> tuple[str, float]:
         dialogue=(Turn(role="user", parts=(TextPart(text="Answer with the word: ready"),)),),
         now=datetime.now(UTC),
     )
+    prompt = assemble(snapshot, Budget())
+    options = RequestOptions(turn_id="test", max_tokens=_TEST_TOKENS)
+    for _ in range(MAX_REPLANS):
+        try:
+            return await _heard(provider, prompt, options)
+        except Replan as error:
+            if error.change.name not in WIRE_NAMES:
+                raise
+            change = error.change
+            options = replace(options, wire=options.wire.changed(change.name, change.value))
+    return await _heard(provider, prompt, options)
+
+
+async def _heard(provider: Provider, prompt: Prompt, options: RequestOptions) -> tuple[str, float]:
     started = time.monotonic()
     begun: float | None = None
     answer = ""
-    options = RequestOptions(turn_id="test", max_tokens=_TEST_TOKENS)
-    async with provider.stream(assemble(snapshot, Budget()), options) as events:
+    async with provider.stream(prompt, options) as events:
         async for event in events:
             if isinstance(event, TextDelta | ReasoningDelta) and begun is None:
                 begun = time.monotonic()

@@ -1,10 +1,11 @@
-"""Learns from turns how an endpoint takes tools.
+"""Learns from turns how an endpoint takes tools, and which switches it needs.
 
 Invariant: a verdict changes between turns only, but for the one replan after a refusal, and each
 change is logged with its reason.
 """
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from chat.endpoints import Route
@@ -49,6 +50,21 @@ class Learning:
         )
         await self._put(verdict)
         return verdict
+
+    async def learn(self, values: Mapping[str, str]) -> None:
+        """Remember that these switches, by name, need these values."""
+        verdict = await self.verdict()
+        learnt = {**verdict.learnt, **values}
+        if learnt != verdict.learnt:
+            await self._put(replace(verdict, learnt=learnt))
+            log.info("learnt about %s: %s", self.route.provider.model, dict(values))
+
+    async def unlearn(self, name: str) -> None:
+        """Forget what was learnt about a switch: it has turned out to be wrong."""
+        verdict = await self.verdict()
+        if name in verdict.learnt:
+            left = {key: value for key, value in verdict.learnt.items() if key != name}
+            await self._put(replace(verdict, learnt=left))
 
     async def _put(self, verdict: Verdict) -> None:
         model = self.route.provider.model

@@ -27,6 +27,7 @@ class Reply:
     `notices` are lines for the member beside the answer: cut short, endpoint down, a call that
     failed. `remedy` is for surfaces that only an operator sees. `waits_for` tells, while that may
     take long, what the turn waits for; it is shown quietly and goes away, and is no answer.
+    `silent` tells that an empty answer is to stay one.
     """
 
     state: ReplyState = "waiting"
@@ -34,6 +35,7 @@ class Reply:
     notices: list[str] = field(default_factory=list[str])
     remedy: str = ""
     waits_for: str = ""
+    silent: bool = False
     _closed: list[str] = field(default_factory=list[str])
     _pieces: list[tuple[str, Span | None]] = field(default_factory=list[tuple[str, Span | None]])
 

@@ -6,33 +6,43 @@ cancellation passes through, after what there is has been shown and stored.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from chat.account import PromptSnapshot, account
-from chat.config import MAX_PARALLEL, checked, parallelism, switches, tool_config
+from chat.config import (
+    DEFAULT,
+    TurnConfig,
+    checked,
+    parallelism,
+    spec_of,
+    switches,
+    turn_config,
+)
 from chat.endpoints import Route, Routes
 from chat.gather import Gathered, Gatherer, turn_id_of
 from chat.generation import Generation
 from chat.learning import Learning
 from chat.line import place_in_words
 from chat.overview import Overview, ToolListing
+from chat.planning import Plan, learn_from
 from chat.ports import History, Member, Place, Presenter, TurnRequest
+from chat.replay import foreign, replayable
 from chat.reply import Reply
 from chat.scheduler import Lease, Schedulers
+from chat.switches import MAX_PARALLEL
 from chat.toolwork import ToolWork
 from chat.turn import SLOW_AFTER, TurnRun
 from data.database import to_the_end
 from data.errors import StoreError
 from data.store import Store
 from data.turns import StoredTurn
-from prompt.assemble import assemble
 from prompt.prompt import Prompt
 from prompt.snapshot import PromptTooLarge
-from prompt.values import TextPart, ToolResult, Turn
+from prompt.surface import ToolSurface
 from prompt.verbatim import wire_mode
-from providers.base import CallKey, EndpointError, ToolsRefused
+from providers.base import CallKey, EndpointError, Replan, ToolsRefused
 from providers.verbatim import find_calls
 from tools.registry import Registry, ToolContext
 from tools.surface import build_surface
@@ -49,9 +59,6 @@ STOPPED = "Stopped."
 RESTARTING = "The bot is being stopped or restarted. Please ask again in a moment."
 """Given to `Task.cancel` as its message, it is told in place of STOPPED."""
 
-CUT = "[…]"
-"""Ends what was not said to its end, where history replays it."""
-
 
 def _now() -> datetime:
     return datetime.now(UTC)
@@ -59,9 +66,10 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Begun:
-    """A turn that has an endpoint and a prompt."""
+    """A turn that has an endpoint and a plan."""
 
     route: Route
+    plan: Plan
     run: TurnRun
 
 
@@ -114,10 +122,10 @@ class ChatService:
             async with self._routes.serving(request.place.guild_id) as route:
                 # Switches and verdicts are kept by model, so its name comes first.
                 await route.provider.resolve_model()
-                gathered = await self._gather(route, request, history, now)
-                run = self._turn_run(route, request, gathered, reply, presenter)
-                begun = _Begun(route=route, run=run)
-                await self._answer(begun, request, gathered, reply, presenter)
+                plan = await self._plan(route, request, history, now)
+                run = self._turn_run(plan, request, reply, presenter)
+                begun = _Begun(route=route, plan=plan, run=run)
+                await self._answer(begun, request, reply, presenter)
         except EndpointError as error:
             self._fail(reply, error)
         except PromptTooLarge as error:
@@ -149,12 +157,15 @@ class ChatService:
                 history,
                 asked=None,
                 newest=newest + 1,
-                surface=build_surface(self._registry),
+                surface=self._surface,
                 now=self._clock(),
             )
-            generation = self._generation_of(route)
-            prompt = assemble(gathered.snapshot, generation.budget)
-            body = route.provider.body(prompt, generation.options(f"snapshot-{member.id}"))
+            plan = self._planned(route, gathered)
+            prompt = plan.prompt()
+            options = replace(
+                plan.generation.options(f"snapshot-{member.id}"), wire=plan.config.wire
+            )
+            body = route.provider.body(prompt, options)
         return account(prompt, body, secrets=self._secrets)
 
     async def overview(self, guild_id: int | None) -> Overview:
@@ -164,27 +175,28 @@ class ChatService:
             provider = route.provider
         stored = await self._store.settings.values(guild_id or 0, provider.model)
         verdict = await Learning(store=self._store, route=route).verdict()
-        config = tool_config(stored)
+        config = turn_config(stored, verdict.learnt)
         return Overview(
             endpoint=provider.endpoint,
             model=provider.model,
-            mode=wire_mode(config, verdict, build_surface(self._registry)),
+            mode=wire_mode(config.tools, verdict, self._surface(config)),
             verdict=verdict,
-            tool_mode=config.tool_mode,
-            context_window=self._generation_of(route).context_window,
-            switches=switches(stored),
+            tool_mode=config.tools.tool_mode,
+            context_window=config.context_window or self._generation_of(route).context_window,
+            switches=switches(stored, verdict.learnt),
             brought=route.owner != 0,
         )
 
     async def configure(
         self, guild_id: int | None, name: str, value: str, *, by: int | None = None
     ) -> None:
-        """Set a switch of a guild. ValueError says what is wrong with the name or value.
+        """Set a switch of a guild, or with the value `default` no longer. ValueError says what is
+        wrong with the name or value.
 
         How many requests the operator's endpoint takes is set for all guilds if the operator,
         user `by`, sets it for one.
         """
-        stored = checked(name, value)
+        stored = checked(name, value) if value != DEFAULT or spec_of(name) is None else None
         async with self._routes.serving(guild_id) as route:
             if not route.provider.model:
                 raise ValueError(
@@ -217,64 +229,77 @@ class ChatService:
             for tool in self._registry
         ]
 
-    async def _gather(
+    def _surface(self, config: TurnConfig) -> ToolSurface:
+        return build_surface(self._registry, level=config.schema_level)
+
+    async def _plan(
         self, route: Route, request: TurnRequest, history: History, now: datetime
-    ) -> Gathered:
-        return await self._gatherer.gather(
+    ) -> Plan:
+        gathered = await self._gatherer.gather(
             route,
             request.place,
             history,
             asked=request.message,
             newest=request.message.id,
-            surface=build_surface(self._registry),
+            surface=self._surface,
             now=now,
+        )
+        return self._planned(route, gathered)
+
+    def _planned(self, route: Route, gathered: Gathered) -> Plan:
+        return Plan(
+            store=self._store,
+            route=route,
+            gathered=gathered,
+            generation=self._generation_of(route),
+            surface=self._surface,
         )
 
     def _turn_run(
-        self,
-        route: Route,
-        request: TurnRequest,
-        gathered: Gathered,
-        reply: Reply,
-        presenter: Presenter,
+        self, plan: Plan, request: TurnRequest, reply: Reply, presenter: Presenter
     ) -> TurnRun:
         def changed() -> None:
             presenter.changed(reply)
 
-        snapshot = gathered.snapshot
+        snapshot = plan.gathered.snapshot
         context = ToolContext(
             guild_id=request.place.guild_id or 0,
             member_id=request.member.id,
             now=snapshot.now,
             facts=self._store.facts,
         )
-        work = ToolWork(self._registry, context, reply, changed)
+        work = ToolWork(self._registry, context, reply, changed, repeats=plan.config.repeats)
         options = replace(
-            self._generation_of(route).options(turn_id_of(request.message.id)),
+            plan.generation.options(turn_id_of(request.message.id)),
             quoted=find_calls(request.message.text, snapshot.surface),
             copied=frozenset[CallKey]().union(
-                *(find_calls(text, snapshot.surface) for text in _foreign(snapshot.dialogue[:-1]))
+                *(find_calls(text, snapshot.surface) for text in foreign(snapshot.dialogue[:-1]))
             ),
+            wire=plan.config.wire,
         )
-        return TurnRun(route.provider, work, reply, changed, options, slow_after=self._slow_after)
+        return TurnRun(
+            plan.route.provider,
+            work,
+            reply,
+            changed,
+            options,
+            slow_after=self._slow_after,
+            on_empty=plan.config.on_empty,
+        )
 
     async def _answer(
-        self,
-        begun: _Begun,
-        request: TurnRequest,
-        gathered: Gathered,
-        reply: Reply,
-        presenter: Presenter,
+        self, begun: _Begun, request: TurnRequest, reply: Reply, presenter: Presenter
     ) -> None:
-        """Plan the turn, and run it when the endpoint has a slot for it."""
+        """Run the turn when the endpoint has a slot for it."""
 
         def moved(position: int) -> None:
             reply.waits_for = f"you are {place_in_words(position)} in line" if position else ""
             presenter.changed(reply)
 
-        route = begun.route
-        prompt = assemble(gathered.snapshot, self._generation_of(route).budget)
-        await self._gatherer.settle(request.place, gathered, prompt.report.dropped_exchanges)
+        route, plan = begun.route, begun.plan
+        prompt = plan.prompt()
+        dropped = prompt.report.dropped_exchanges
+        await self._gatherer.settle(request.place, plan.gathered, dropped)
         values, guild_id = self._store.settings.values, request.place.guild_id
         stored = await values(guild_id or 0, route.provider.model)
         shared = guild_id is not None and not route.owner
@@ -283,20 +308,22 @@ class ChatService:
         async with scheduler.turn(
             request.place, parallelism(stored, operators), ask=route.provider.slots, moved=moved
         ) as lease:
-            await self._run(begun, prompt, gathered, lease)
+            await self._run(begun, prompt, lease)
 
-    async def _run(self, begun: _Begun, prompt: Prompt, gathered: Gathered, lease: Lease) -> None:
-        run, route = begun.run, begun.route
-        try:
-            await run.run(prompt, lease)
-        except ToolsRefused as error:
-            verdict = await Learning(store=self._store, route=route).refused(error)
-            snapshot = replace(gathered.snapshot, verdict=verdict)
-            mode = wire_mode(snapshot.config, verdict, snapshot.surface)
-            if run.begun or mode == prompt.report.mode:
-                raise  # it is too late for starting anew, or an admin insists on the field
+    async def _run(self, begun: _Begun, prompt: Prompt, lease: Lease) -> None:
+        run, plan = begun.run, begun.plan
+        while True:
+            try:
+                await run.run(prompt, lease)
+                break
+            except (Replan, ToolsRefused) as error:
+                if run.spoke:
+                    raise  # words were shown: what there is of the answer stays
+                await plan.revise(error)
             # The cut point stays: history goes on from where the first plan put it.
-            await run.run(assemble(snapshot, self._generation_of(route).budget), lease)
+            run.options = replace(run.options, wire=plan.config.wire)
+            prompt = plan.prompt()
+        await plan.keep()
 
     async def _close(
         self,
@@ -317,7 +344,12 @@ class ChatService:
             if run.native_calls_seen:
                 learning = Learning(store=self._store, route=begun.route)
                 await learning.structured_calls_seen(field_sent=run.field_sent)
-            if shown and (turns := _replayable(run, reply)):
+            await learn_from(
+                begun.plan,
+                opens_think=run.template_opens_think,
+                never_ends=run.thinking_never_ends,
+            )
+            if shown and (turns := replayable(run, reply)):
                 await self._store.turns.save(
                     StoredTurn(
                         id=turn_id_of(request.message.id),
@@ -352,23 +384,3 @@ class ChatService:
 def why_stopped(stop: asyncio.CancelledError) -> str:
     """The line for a member whose turn was cancelled. Other messages than our own stay inside."""
     return RESTARTING if RESTARTING in stop.args else STOPPED
-
-
-def _replayable(run: TurnRun, reply: Reply) -> tuple[Turn, ...]:
-    """The turn as history shows it; words of a round that broke off are marked as cut."""
-    turns = list(run.turns)
-    told = "\n\n".join(turn.text for turn in turns if turn.text)
-    rest = reply.text.removeprefix(told).strip()
-    if rest or (turns and turns[-1].role == "tool"):
-        # Results without words behind them would meet the next message, which strict chat
-        # templates do not admit.
-        turns.append(Turn(role="assistant", parts=(TextPart(text=f"{rest} {CUT}".strip()),)))
-    return tuple(turns)
-
-
-def _foreign(dialogue: Sequence[Turn]) -> Iterator[str]:
-    """Text that others than the model wrote: members' messages and what tools returned."""
-    for turn in dialogue:
-        for part in turn.parts:
-            if isinstance(part, ToolResult) or (turn.role == "user" and isinstance(part, TextPart)):
-                yield part.text

@@ -20,12 +20,12 @@ from tools.registry import Registry, ToolContext
 CALL_TIMEOUT = 30.0
 """Seconds that one tool call may take."""
 
-REPEAT_LIMIT = 2
-"""How often the same call runs in one turn; a model that asks again is told to use the result."""
-
 
 class ToolWork:
-    """The tool calls of one turn."""
+    """The tool calls of one turn.
+
+    The same call runs `repeats` times; a model that asks again is told to use the result.
+    """
 
     def __init__(
         self,
@@ -33,7 +33,10 @@ class ToolWork:
         context: ToolContext,
         reply: Reply,
         changed: Callable[[], None],
+        *,
+        repeats: int = 2,
     ) -> None:
+        self._repeats = repeats
         self._registry = registry
         self._context = context
         self._reply = reply
@@ -74,7 +77,7 @@ class ToolWork:
     async def _run(self, run: ToolRun, surface: ToolSurface) -> None:
         key = _key(run.call)
         self._ran[key] += 1
-        if self._ran[key] > REPEAT_LIMIT:
+        if self._ran[key] > self._repeats:
             run.result = refused(
                 run.call,
                 "repeat_limit",

@@ -26,11 +26,11 @@ from prompt.events import (
     StreamEvent,
     TextDelta,
 )
-from prompt.prompt import Prompt
+from prompt.prompt import EXCHANGE, Prompt
 from prompt.surface import canonical_json
 from prompt.taught import result_text, written_call
 from prompt.tokens import estimate, within
-from prompt.values import PromptItem, TextPart, ToolCall, ToolResult, Turn
+from prompt.values import PromptItem, ReasoningPart, TextPart, ToolCall, ToolResult, Turn
 from providers.base import CallKey, Provider, RequestOptions
 from providers.verbatim import find_calls
 
@@ -72,6 +72,9 @@ class _Round:
 
     calls: list[ToolCall] = field(default_factory=list[ToolCall])
     errors: list[CallError] = field(default_factory=list[CallError])
+    thinking: list[str] = field(default_factory=list[str])
+    """What came in a field of its own."""
+    thought_in_text: bool = False
     finish_reason: FinishReason | None = None
 
 
@@ -87,34 +90,50 @@ class TurnRun:
         options: RequestOptions,
         *,
         slow_after: float = SLOW_AFTER,
+        on_empty: str = "nudge_once",
     ) -> None:
         self._provider = provider
         self._work = work
         self._reply = reply
         self._changed = changed
-        self._options = options
+        self.options = options
+        """What requests from now on ask for."""
         self._slow_after = slow_after
+        self._on_empty = on_empty
         self._told_errors = 0
         self._nudged = False
+        self._rounds = 0
+        self._exchanges: list[PromptItem] = []
+        self._last = False
+        self._spoke = False
         self.turns: list[Turn] = []
         self.native_calls_seen = False
         self.field_sent = False
         """Whether the `tools` field went along with the latest request."""
+        self.template_opens_think = False
+        """Whether an answer closed a block of thinking that it had not opened."""
+        self.thinking_never_ends = False
+        """Whether an answer was nothing but thinking that stood among its words."""
 
     @property
-    def begun(self) -> bool:
-        """Whether the reply holds words or tool calls already."""
-        return bool(self.turns or self._reply.text)
+    def spoke(self) -> bool:
+        """Whether the latest response has brought words, so that it cannot be asked for anew."""
+        return self._spoke
 
     async def run(self, prompt: Prompt, lease: Lease) -> None:
         """Answer `prompt`, each request when `lease` lets it go. Raises EndpointError with what
-        came before it kept in the reply."""
-        last = False
-        for number in range(1, MAX_ROUNDS + 1):
+        came before it kept in the reply.
+
+        Run again, with other options or another plan of the same turn, it goes on with the request
+        that failed: what tools did is not done twice.
+        """
+        prompt = prompt.grown(*self._exchanges)
+        last = self._last
+        for number in range(self._rounds + 1, MAX_ROUNDS + 1):
             options = replace(
-                self._options,
+                self.options,
                 round=number,
-                copied=self._options.copied | self._copied(prompt),
+                copied=self.options.copied | self._copied(prompt),
             )
             async with lease.request() as slot:
                 got = await self._stream(prompt, replace(options, slot=slot))
@@ -122,35 +141,48 @@ class TurnRun:
             results: list[ToolResult] = []
             notes: list[str] = []
             if not got.calls and not got.errors:
-                self._record(text)
-                if text.strip() or self._nudged or last:
+                self.thinking_never_ends |= got.thought_in_text and not text.strip()
+                self._record(text, thinking=got.thinking)
+                nudges = self._on_empty == "nudge_once" and not self._nudged
+                if text.strip() or last or not nudges:
                     self._end(text, got.finish_reason)
                     return
                 self._nudged = True
                 text, notes = NOTHING_SAID, [ANSWER_NUDGE]
             elif last:
                 unrun = [refused(call, "round_limit", message=LAST_ROUND) for call in got.calls]
-                self._record(text, got.calls, unrun)
+                self._record(text, got.calls, unrun, thinking=got.thinking)
                 self._give_up(TOO_MANY_ROUNDS)
                 return
             else:
                 ran = await self._work.run(got.calls, prompt.surface)
                 results = _fitting(ran, prompt.room - LEFT_BY_RESULTS)
-                self._record(text, got.calls, results)
+                self._record(text, got.calls, results, thinking=got.thinking)
                 if got.errors and self._told_errors == MAX_CALL_ERRORS:
                     if not got.calls:
                         self._give_up(CALL_FAILED)
                         return
                     got.errors.clear()
                 self._told_errors += bool(got.errors)
-            grown = prompt.grown(*_exchange(text, got, results, notes))
-            last = number + 1 == MAX_ROUNDS or grown.room < 0
+            if not self._echoes(got, prompt):
+                got.thinking.clear()
+            exchange = _exchange(text, got, results, notes)
+            last = number + 1 == MAX_ROUNDS or prompt.grown(*exchange).room < 0
             if last:
-                grown = prompt.grown(*_exchange(text, got, results, [*notes, LAST_ROUND]))
-            prompt = grown
+                exchange = _exchange(text, got, results, [*notes, LAST_ROUND])
+            prompt = prompt.grown(*exchange)
+            self._rounds, self._last = number, last
+            self._exchanges += exchange
+
+    def _echoes(self, got: _Round, prompt: Prompt) -> bool:
+        """Whether the model is to read its thinking again, as far as that leaves room."""
+        if self.options.wire.reasoning_echo == "drop":
+            return False
+        return estimate("".join(got.thinking)) <= prompt.room // 2
 
     async def _stream(self, prompt: Prompt, options: RequestOptions) -> _Round:
         got = _Round()
+        self._spoke = False
         self.field_sent = prompt.report.mode in {"native", "verbatim"}
         self._reply.state = "thinking"
         self._changed()
@@ -187,14 +219,18 @@ class TurnRun:
     def _take(self, event: StreamEvent, got: _Round) -> None:
         match event:
             case TextDelta(text=text, span=span):
+                self._spoke = True
                 self._reply.write(text, span)
                 self._reply.state = "writing"
                 self._changed()
-            case Reclassified(span=span):
+            case Reclassified(text=text, span=span):
                 self._reply.take_back(span)
+                self.template_opens_think |= span[0] == 0 and not _is_thought_line(text)
                 self._changed()
-            case ReasoningDelta():
-                pass  # never shown; kept nowhere
+            case ReasoningDelta(text=text, span=span):  # never shown
+                if span is None:
+                    got.thinking.append(text)
+                got.thought_in_text |= span is not None
             case ToolCall():
                 got.calls.append(event)
                 self.native_calls_seen |= event.origin == "native"
@@ -218,7 +254,10 @@ class TurnRun:
 
     def _end(self, text: str, finish_reason: FinishReason | None) -> None:
         if not text.strip():
-            self._give_up(NO_ANSWER)
+            if self._on_empty == "silent":
+                self._reply.silent = True
+            else:
+                self._give_up(NO_ANSWER)
         elif finish_reason == "length":
             self._reply.notices.append(CUT_BY_LENGTH)
         elif finish_reason == "content_filter":
@@ -231,13 +270,20 @@ class TurnRun:
             self._reply.state = "failed"
 
     def _record(
-        self, text: str, calls: Sequence[ToolCall] = (), results: Sequence[ToolResult] = ()
+        self,
+        text: str,
+        calls: Sequence[ToolCall] = (),
+        results: Sequence[ToolResult] = (),
+        *,
+        thinking: Sequence[str] = (),
     ) -> None:
         """Keep a round for the history. Calls that could not be read are left out: what failed
         once should not be an example for later turns."""
         words = (TextPart(text=text.strip()),) if text.strip() else ()
         if words or calls:
-            self.turns.append(Turn(role="assistant", parts=(*words, *calls)))
+            kept = self.options.wire.reasoning_echo == "all"
+            thoughts = _thoughts(thinking) if kept else ()
+            self.turns.append(Turn(role="assistant", parts=(*thoughts, *words, *calls)))
         if results:
             self.turns.append(Turn(role="tool", parts=tuple(results)))
 
@@ -261,9 +307,20 @@ def _exchange(
     for an empty one would let the other lengthen the message before it."""
     words = [text.strip(), *(_written(error) for error in got.errors)]
     lines = [*(_told(error) for error in got.errors), *notes]
-    said = Turn(role="assistant", parts=(*_texts(words), *got.calls))
+    parts = (*_thoughts(got.thinking), *_texts(words), *got.calls)
+    said = Turn(role="assistant", parts=parts)
     told = Turn(role="tool", parts=(*results, *_texts(lines)))
-    return turn_item(said, tag="exchange"), turn_item(told, tag="exchange")
+    return turn_item(said, tag=EXCHANGE), turn_item(told, tag=EXCHANGE)
+
+
+def _thoughts(thinking: Sequence[str]) -> tuple[ReasoningPart, ...]:
+    text = "".join(thinking)
+    return (ReasoningPart(text=text),) if text.strip() else ()
+
+
+def _is_thought_line(text: str) -> bool:
+    """Whether this was taken for thinking because its line said so, not for its end."""
+    return text.lstrip().lower().startswith("thought")
 
 
 def _texts(texts: Sequence[str]) -> list[TextPart]:

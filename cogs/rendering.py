@@ -70,6 +70,8 @@ def reply_in_messages(reply: Reply, pieces: list[str], *, final: bool, begun: bo
     and has to say something.
     """
     notices = [_one_line(notice) for notice in reply.notices]
+    if final and reply.silent and not (notices or pieces or begun):
+        return []
     if final:
         lines = notices if notices or pieces else [_NOTHING]
     else:

@@ -12,6 +12,7 @@ from typing import Protocol, TypeAlias
 from prompt.events import StreamEvent
 from prompt.prompt import Prompt
 from prompt.values import JsonObject
+from providers.wire import Change, Wire
 
 CallKey: TypeAlias = tuple[str, str]
 """A tool's name and its arguments as canonical JSON: two calls with one key do the same."""
@@ -34,6 +35,7 @@ class RequestOptions:
     copied: frozenset[CallKey] = field(default=frozenset())
     quoted: frozenset[CallKey] = field(default=frozenset())
     slot: int | None = None
+    wire: Wire = field(default=Wire())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +132,18 @@ class ContextTooLong(EndpointError):
 
 class ToolsRefused(EndpointError):
     """The endpoint answered the `tools` field with an error; without it the request may pass."""
+
+
+class Replan(EndpointError):
+    """The endpoint's error names one thing; with `change` made, the request may pass.
+
+    `cause` is the error to report where the change cannot be made.
+    """
+
+    def __init__(self, change: Change, cause: EndpointError) -> None:
+        super().__init__(cause.member, remedy=cause.remedy, detail=cause.detail)
+        self.change = change
+        self.cause = cause
 
 
 class Refused(EndpointError):

@@ -9,7 +9,7 @@ import logging
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import httpx2
@@ -18,7 +18,7 @@ from openai import APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, OpenAIE
 from prompt.events import Begun, Finished, StreamEvent
 from prompt.prompt import Prompt
 from prompt.values import Json, JsonObject
-from providers.base import EndpointError, Exchange, RequestOptions
+from providers.base import EndpointError, Exchange, Replan, RequestOptions
 from providers.openai import errors
 from providers.openai.address import (
     is_loopback,
@@ -32,8 +32,10 @@ from providers.openai.exchange import beside, exchange
 from providers.openai.fault import Fault, as_object
 from providers.openai.fold import ChunkFold
 from providers.openai.reach import in_container
+from providers.openai.replans import replanned
 from providers.openai.response import ResponseReader, decode
 from providers.verbatim import ParserSettings
+from providers.wire import Wire
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +85,6 @@ class OpenAIProvider:
         model: str | None = None,
         api_key: str | None = None,
         limits: Limits | None = None,
-        parser: ParserSettings | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
         names: SettingNames = OPERATORS_SETTINGS,
     ) -> None:
@@ -92,8 +93,6 @@ class OpenAIProvider:
         self._model = model or ""
         self._key = api_key or ""
         self._limits = limits or Limits()
-        self._parser = parser or ParserSettings()
-        self._usage_in_stream = True
         self._client = AsyncOpenAI(
             # The client would take a key from the environment in place of None.
             api_key=self._key or "none",
@@ -177,7 +176,7 @@ class OpenAIProvider:
 
     def body(self, prompt: Prompt, options: RequestOptions) -> JsonObject:
         """The exact JSON body of the request; carries no key."""
-        return request_body(prompt, options, model=self._model, include_usage=self._usage_in_stream)
+        return request_body(prompt, options, model=self._model)
 
     @asynccontextmanager
     async def stream(
@@ -187,14 +186,19 @@ class OpenAIProvider:
         way, closes the connection. The last event is Finished."""
         await self.resolve_model()
         deadline = asyncio.get_running_loop().time() + self._limits.first_token
-        response, target = await self._open(prompt, options, deadline)
+        body = self.body(prompt, options)
+        sent = _Sent(body=body, wire=options.wire, target=self._target(with_tools="tools" in body))
+        response = await self._open(sent, deadline)
         try:
-            settings = replace(self._parser, copied=options.copied, quoted=options.quoted)
-            if prompt.report.mode == "off":
-                settings = replace(settings, text_calls="off")
             seed = f"{options.turn_id}:{options.round}"
-            reader = ResponseReader(ChunkFold(prompt.surface, settings, id_seed=seed))
-            events = self._events(response, reader, target, deadline)
+            fold = ChunkFold(
+                prompt.surface,
+                _reading(options, offered=prompt.report.mode != "off"),
+                id_seed=seed,
+                first_call_only=options.wire.parallel_calls == "one",
+                answer_tool=options.wire.server_answer_tool,
+            )
+            events = self._events(response, ResponseReader(fold), sent, deadline)
             try:
                 yield events
             finally:
@@ -206,24 +210,18 @@ class OpenAIProvider:
         """Release the connection pool."""
         await self._client.close()
 
-    async def _open(
-        self, prompt: Prompt, options: RequestOptions, deadline: float
-    ) -> tuple[httpx2.Response, Target]:
-        body = self.body(prompt, options)
-        target = self._target(with_tools="tools" in body)
+    async def _open(self, sent: "_Sent", deadline: float) -> httpx2.Response:
+        target = sent.target
         try:
             async with asyncio.timeout_at(deadline):
-                return await self._post(body), target
+                return await self._post(sent.body)
         except TimeoutError:
             raise errors.silent(
                 target, self._limits.first_token, "VERBATIM_FIRST_TOKEN_TIMEOUT"
             ) from None
         except APIStatusError as error:
-            if "stream_options" in body and errors.refuses_stream_options(error):
-                log.info("%s refuses stream_options; going on without", self.endpoint)
-                self._usage_in_stream = False
-                return await self._open(prompt, options, deadline)
-            raise await self._with_models(errors.from_exception(error, target), target) from error
+            failure = await self._with_models(errors.from_exception(error, target), target)
+            raise sent.replanned(failure, error.status_code, errors.words_of(error)) from error
         except (OpenAIError, httpx2.HTTPError) as error:
             raise errors.from_exception(error, target) from error
 
@@ -236,8 +234,9 @@ class OpenAIProvider:
         )
 
     async def _events(
-        self, response: httpx2.Response, reader: ResponseReader, target: Target, deadline: float
+        self, response: httpx2.Response, reader: ResponseReader, sent: "_Sent", deadline: float
     ) -> AsyncGenerator[StreamEvent, None]:
+        target = sent.target
         patience = _Patience(limits=self._limits, until=deadline)
         failure: EndpointError | None = None
         head = b""
@@ -266,6 +265,9 @@ class OpenAIProvider:
             rest = reader.close(cut=Fault(message=failure.member) if failure else None)
             if failure is None and reader.fault:
                 failure = errors.from_fault(reader.fault, target)
+                if not reader.begun:
+                    status, said = errors.status_of(reader.fault), reader.fault.message
+                    raise sent.replanned(failure, status, said)
             elif failure is None and not reader.chunks:
                 failure = errors.unreadable(target, head.decode("utf-8", "replace"))
             for event in rest:
@@ -309,6 +311,19 @@ class OpenAIProvider:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sent:
+    """A request under way."""
+
+    body: JsonObject
+    wire: Wire
+    target: Target
+
+    def replanned(self, failure: EndpointError, status: int, said: str) -> Replan:
+        """What may help after the server said no. Raises `failure` if nothing is known."""
+        return replanned(failure, status, said, self.body, self.wire)
+
+
 class _Patience:
     """When waiting is over; `until` is the time of the running loop."""
 
@@ -322,6 +337,18 @@ class _Patience:
         if words:
             self._words_until = now + max(self._limits.first_token, self._limits.idle)
         self.until = min(now + self._limits.idle, self._words_until)
+
+
+def _reading(options: RequestOptions, *, offered: bool) -> ParserSettings:
+    """How the answer to a request is read; without tools on offer no text is a call."""
+    wire = options.wire
+    return ParserSettings(
+        text_calls=wire.text_calls if offered else "off",
+        call_in_reasoning=wire.call_in_reasoning,
+        reasoning_open=wire.template_opens_think == "yes",
+        copied=options.copied,
+        quoted=options.quoted,
+    )
 
 
 async def _drain(source: AsyncIterator[bytes]) -> None:

@@ -1,47 +1,59 @@
 """Writes a prompt as the request that chat-completion endpoints take.
 
-Invariant: pure, and the same prompt gives the same bytes. Roles alternate after one leading
-system message, the last message is a member's or a tool's, `content` is always a string, the
-arguments of old calls always parse, and every native call has its result right behind it.
-A prompt that grew by whole rounds keeps the messages that it had.
+Invariant: pure, and the same prompt and switches give the same bytes. The arguments of old calls
+always parse, and every native call has its result right behind it; what servers differ in is left
+to the transforms. With the switches at their defaults, roles alternate after one leading system
+message, the last message is a member's or a tool's, and `content` is always a string.
 """
 
 import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
 
-from prompt.prompt import Prompt
+from prompt.prompt import EXCHANGE, Prompt
 from prompt.surface import canonical_json
 from prompt.taught import result_text
-from prompt.values import Json, JsonObject, PromptItem, TextPart, ToolCall, ToolResult, Zone
+from prompt.values import (
+    JsonObject,
+    PromptItem,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    Zone,
+)
 from providers.base import RequestOptions
-
-Message: TypeAlias = dict[str, Any]
+from providers.openai.transforms import (
+    LATE,
+    MESSAGE_TRANSFORMS,
+    PAST,
+    THINKING,
+    Body,
+    Message,
+    transformed,
+)
+from providers.wire import Wire
 
 _WIRE_ID = re.compile(r"[A-Za-z0-9]{9}")
 _NO_RESULT = "(no result was recorded for this call)"
 _BASE_62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-def request_body(
-    prompt: Prompt, options: RequestOptions, *, model: str, include_usage: bool
-) -> dict[str, Json]:
-    """The body of a streaming request. `include_usage` asks for token counts at the end."""
-    body: dict[str, Json] = {"model": model, "messages": encode_messages(prompt)}
+def request_body(prompt: Prompt, options: RequestOptions, *, model: str) -> Body:
+    """The body of a request, as `options.wire` wants it."""
+    body: Body = {"model": model, "messages": _plain_messages(prompt)}
     if prompt.report.mode in {"native", "verbatim"} and prompt.surface.native:
         body["tools"] = list(prompt.surface.native)
     body["stream"] = True
-    if include_usage:
-        body["stream_options"] = {"include_usage": True}
+    body["stream_options"] = {"include_usage": True}
     if options.max_tokens is not None:
         body["max_tokens"] = options.max_tokens
     if options.temperature is not None:
         body["temperature"] = options.temperature
     if options.slot is not None:
         body["id_slot"] = options.slot
-    return body
+    return transformed(body, options.wire)
 
 
 def body_bytes(body: JsonObject) -> bytes:
@@ -52,18 +64,12 @@ def body_bytes(body: JsonObject) -> bytes:
     return canonical_json(body).encode("utf-8", "replace")
 
 
-def encode_messages(prompt: Prompt) -> list[Message]:
-    """Messages in sending order."""
-    items = [item for item in prompt.all_items if item.text.strip() or item.parts]
-    head = [item.text for item in items if _is_head(item)]
-    dialogue = [item for item in items if not _is_head(item)]
-    if prompt.report.mode == "native":
-        messages = _natively(dialogue)
-    else:
-        messages = [_as_text(item) for item in dialogue]
-    if head:
-        messages.insert(0, {"role": "system", "content": "\n\n".join(head)})
-    return _closed(_merged(messages))
+def encode_messages(prompt: Prompt, wire: Wire | None = None) -> list[Message]:
+    """Messages in sending order, as `wire` wants them."""
+    messages = _plain_messages(prompt)
+    for rewrite in MESSAGE_TRANSFORMS:
+        messages = rewrite(messages, wire or Wire())
+    return messages
 
 
 def wire_id(call_id: str) -> str:
@@ -78,14 +84,30 @@ def wire_id(call_id: str) -> str:
     return "".join(letters)
 
 
-def _is_head(item: PromptItem) -> bool:
-    """System text goes to the head; what comes later would change the head's bytes there."""
-    return item.role == "system" and item.zone is Zone.STABLE
+def _plain_messages(prompt: Prompt) -> list[Message]:
+    """One message an item, with calls and results of their own in native mode."""
+    items = [item for item in prompt.all_items if item.text.strip() or item.parts]
+    if prompt.report.mode == "native":
+        return _natively(items)
+    return [_as_text(item) for item in items]
 
 
 def _as_text(item: PromptItem) -> Message:
-    role = "assistant" if item.role == "assistant" else "user"
-    return {"role": role, "content": item.text}
+    if item.role == "system":
+        late = item.zone is not Zone.STABLE
+        return {"role": "system", "content": item.text, **({LATE: True} if late else {})}
+    if item.role == "assistant":
+        return {"role": "assistant", "content": item.text, **_thought(item)}
+    return {"role": "user", "content": item.text}
+
+
+def _thought(item: PromptItem) -> Message:
+    """The thinking before an item of the model, as fields of its message."""
+    texts = [part.text for part in item.parts if isinstance(part, ReasoningPart)]
+    if not texts:
+        return {}
+    past = {} if item.tag == EXCHANGE else {PAST: True}
+    return {THINKING: "\n\n".join(texts), **past}
 
 
 def _natively(items: Sequence[PromptItem]) -> list[Message]:
@@ -119,6 +141,7 @@ def _calling(item: PromptItem, calls: Sequence[ToolCall]) -> Message:
             }
             for call in calls
         ],
+        **_thought(item),
     }
 
 
@@ -166,28 +189,3 @@ def _arguments(call: ToolCall) -> str:
     except (ValueError, RecursionError):
         written = None
     return call.raw_arguments if isinstance(written, Mapping) else canonical_json(call.arguments)
-
-
-def _merged(messages: Sequence[Message]) -> list[Message]:
-    """Neighbours of one role as one message: several templates refuse two in a row."""
-    merged: list[Message] = []
-    for message in messages:
-        last = merged[-1] if merged else None
-        if message["role"] != "tool" and last is not None and _goes_on(last, message):
-            words = (last["content"], message["content"])
-            content = "\n\n".join(text for text in words if text.strip())
-            merged[-1] = {**message, "content": content}
-        elif message["content"].strip() or message.keys() - {"role", "content"}:
-            merged.append(message)
-    return merged
-
-
-def _goes_on(last: Message, message: Message) -> bool:
-    return last["role"] == message["role"] and "tool_calls" not in last
-
-
-def _closed(messages: list[Message]) -> list[Message]:
-    """Without a trailing answer: servers take it for a text that they are to go on with."""
-    while messages and messages[-1]["role"] == "assistant":
-        messages.pop()
-    return messages

@@ -27,7 +27,7 @@ from providers.base import (
     ToolsRefused,
     Unavailable,
 )
-from providers.openai.fault import Fault, describe
+from providers.openai.fault import Fault, as_object, describe
 from providers.openai.reach import when_refused, when_silent
 
 _CLIP = 300
@@ -48,7 +48,6 @@ _TOOLS = re.compile(
     r"|failed to parse grammar|failed to initialize samplers|empty grammar stack",
     re.IGNORECASE,
 )
-_STREAM_OPTIONS = re.compile(r"stream_options|include_usage", re.IGNORECASE)
 _LOADING = re.compile(r"loading model", re.IGNORECASE)
 
 
@@ -87,9 +86,11 @@ class Target:
         return text if len(text) <= _CLIP else f"{text[:_CLIP]}…"
 
 
-def refuses_stream_options(error: APIStatusError) -> bool:
-    """Whether the server refused the request because it asks for token counts."""
-    return error.status_code in {400, 422} and bool(_STREAM_OPTIONS.search(_said(error).message))
+def words_of(error: APIStatusError) -> str:
+    """What the server said in an error answer, with the window that llama.cpp tells beside it."""
+    said = _said(error).message
+    window = (as_object(error.body) or {}).get("n_ctx")
+    return said if window is None else f"{said} n_ctx={window}"
 
 
 def from_exception(error: Exception, target: Target) -> EndpointError:
@@ -122,8 +123,12 @@ def from_exception(error: Exception, target: Target) -> EndpointError:
 
 def from_fault(fault: Fault, target: Target) -> EndpointError:
     """The EndpointError for an error that came inside a stream."""
-    status = int(fault.code) if re.fullmatch(r"[45]\d\d", fault.code) else 500
-    return from_status(status, fault, target)
+    return from_status(status_of(fault), fault, target)
+
+
+def status_of(fault: Fault) -> int:
+    """The HTTP status that an error inside a stream stands for."""
+    return int(fault.code) if re.fullmatch(r"[45]\d\d", fault.code) else 500
 
 
 def from_status(

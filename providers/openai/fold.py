@@ -26,6 +26,7 @@ from prompt.values import Json, JsonObject, ToolCall
 from providers.base import CallKey
 from providers.openai.fault import Fault, as_object, fault_in
 from providers.openai.native import NativeCall, NativeCalls
+from providers.openai.sieve import Sieve
 from providers.openai.surrogates import Halves
 from providers.verbatim import (
     Bound,
@@ -37,6 +38,7 @@ from providers.verbatim import (
     closest_names,
     resolve_name,
 )
+from providers.wire import AnswerTool
 
 _FINISH_REASONS: dict[str, FinishReason] = {
     "length": "length",
@@ -51,7 +53,11 @@ _TRUNCATED = "The call was cut off by the length limit and did not run. Write a 
 
 
 class ChunkFold:
-    """Feed decoded chunks, or one whole completion; close when the stream is over."""
+    """Feed decoded chunks, or one whole completion; close when the stream is over.
+
+    `first_call_only` and `answer_tool` are the switches `parallel_calls` (one) and
+    `server_answer_tool`.
+    """
 
     def __init__(
         self,
@@ -59,10 +65,13 @@ class ChunkFold:
         settings: ParserSettings | None = None,
         *,
         id_seed: str = "",
+        first_call_only: bool = False,
+        answer_tool: AnswerTool = "show_text",
     ) -> None:
         self._surface = surface
         self._settings = settings or ParserSettings()
         self._id_seed = id_seed
+        self._sieve = Sieve(surface, first_call_only=first_call_only, answer_tool=answer_tool)
         self._parser = VerbatimParser(surface, self._settings, id_seed=id_seed)
         self._native = NativeCalls(surface, max_argument_chars=self._settings.max_argument_chars)
         self._text_halves, self._thinking_halves = Halves(), Halves()
@@ -107,7 +116,7 @@ class ChunkFold:
             rest += self._parser.feed(text)
         rest += self._parser.close(reason, native_calls=bool(native))
         checked = [self._checked(call, ordinal, reason) for ordinal, call in enumerate(native)]
-        events = self._once(rest, checked)
+        events = self._sieve.passed(self._once(rest, checked))
         if self._usage is not None:
             events.append(self._usage)
         return [*events, Finished(reason="error" if self.fault else self._reason)]
@@ -127,7 +136,8 @@ class ChunkFold:
             entries = [{"function": function}]
         started = self._native.feed(entries)
         self.begun = self.begun or bool(thinking or text or entries)
-        return [*events, *(CallStarted(name=call.plain_name) for call in started)]
+        announced = [CallStarted(name=call.plain_name) for call in started]
+        return self._sieve.passed([*events, *announced])
 
     def _note_calls(self, events: Sequence[ParserEvent]) -> None:
         self._text_calls.update(_key(event) for event in events if isinstance(event, ToolCall))

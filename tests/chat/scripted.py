@@ -80,7 +80,7 @@ class Request:
 
     @property
     def body(self) -> dict[str, Any]:
-        return request_body(self.prompt, self.options, model="scripted", include_usage=True)
+        return request_body(self.prompt, self.options, model="scripted")
 
     @property
     def last(self) -> str:
@@ -178,6 +178,8 @@ class ScriptedModel:
         before, now = self.requests[-1], request
         if before.options.turn_id != now.options.turn_id:
             return
+        if before.options.round == now.options.round:
+            return  # a replan starts anew
         earlier, later = before.messages, now.messages
         if later[: len(earlier)] != earlier or len(later) <= len(earlier):
             self.problems.append(f"round {now.options.round} does not begin with the one before")

@@ -203,6 +203,7 @@ async def test_a_snapshot_tells_sizes(house: House) -> None:
     assert [line.split()[0] for line in head.splitlines()[4:] if line] == [
         "persona",
         "server_rules",
+        "clock_in_head",
         "demonstrations",
         "tool_definitions",
         "dialogue",

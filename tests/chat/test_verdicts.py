@@ -2,7 +2,7 @@
 
 import json
 
-from chat.service import ChatService
+from chat.service import INCOMPLETE, ChatService
 from prompt.stages import TOOL_DEFINITIONS_TAG
 from prompt.verbatim import Verdict
 from providers.base import ToolsRefused
@@ -112,13 +112,20 @@ async def test_an_admin_who_insists_on_the_field_is_told(house: House) -> None:
     assert (shown.reply.state, shown.reply.notices) == ("failed", ["It refused."])
 
 
-async def test_once_something_was_said_or_done_nothing_starts_anew(house: House) -> None:
+async def test_what_tools_did_is_not_done_twice(house: House) -> None:
     remember = call("remember", fact="I like tea.")
-    shown = await house.ask("Remember!", [remember], [refused()])
-    assert shown.reply.notices == ["It refused."]
+    shown = await house.ask("Remember!", [remember], [refused()], [say("I will.")])
+    assert (shown.reply.text, shown.reply.notices) == ("I will.", [])
     assert len(shown.reply.runs) == 1
+    _, second, third = house.requests
+    assert (field(second), field(third)) == (True, False)
+    assert third.options.round == 2
+    assert third.messages == second.messages
+
+
+async def test_once_something_was_said_nothing_starts_anew(house: House) -> None:
     shown = await house.ask("Hi", [say("Hello"), refused()])
-    assert shown.reply.text == "Hello"
+    assert (shown.reply.text, shown.reply.notices) == ("Hello", ["It refused.", INCOMPLETE])
 
 
 async def test_a_structured_call_takes_a_refusal_of_earlier_days_back(house: House) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompt.assemble import assemble
-from prompt.demonstrations import ACKNOWLEDGEMENT
+from prompt.demonstrations import ACKNOWLEDGEMENT, EXAMPLE_CLOCK
 from prompt.dialogue import exchanges, turn_item
 from prompt.prompt import Prompt
 from prompt.snapshot import Budget, PromptTooLarge, Snapshot
@@ -37,7 +37,7 @@ def tags(prompt: Prompt) -> set[str]:
 
 def body(prompt: Prompt) -> bytes:
     options = RequestOptions(turn_id="t")
-    return body_bytes(request_body(prompt, options, model="m", include_usage=True))
+    return body_bytes(request_body(prompt, options, model="m"))
 
 
 def dump(prompt: Prompt) -> str:
@@ -139,16 +139,46 @@ FULL = snapshot(
 )
 
 
+HEADED = replace(FULL, config=ToolConfig(clock="head"))
+
+
 def test_zones_never_go_back() -> None:
     """Through all the stages, in their order, with every one saying something."""
     found: list[Zone] = []
     for stage in STAGES:
-        items = stage.build(FULL)
+        items = stage.build(HEADED if stage.name == "clock_in_head" else FULL)
         assert items, stage.name
         assert len({item.zone for item in items}) == 1, stage.name
         found.append(items[0].zone)
     assert found == sorted(found, key=ZONES.index)
     assert set(found) == set(Zone)
+
+
+@pytest.mark.parametrize("people", [("Ada",), ("Ada", "Bob")])
+def test_the_minute_stands_where_it_is_wanted(people: tuple[str, ...]) -> None:
+    told = "in this conversation: Ada, Bob"
+    together = len(people) > 1
+    built = {
+        place: assemble(
+            replace(FULL, participants=people, config=ToolConfig(clock=place)), BUDGET
+        ).items
+        for place in ("tail", "off", "head")
+    }
+    clocks = {
+        place: [(item.zone, item.role, item.text) for item in items if item.tag == "clock"]
+        for place, items in built.items()
+    }
+    minute = "Monday, 4 May 2026, 12:30 UTC"
+    assert clocks["tail"] == [
+        (Zone.TAIL, "user", f"[{minute}; {told}]" if together else f"[{minute}]")
+    ]
+    people_alone = [(Zone.TAIL, "user", f"[{told}]")] if together else []
+    assert clocks["off"] == people_alone
+    assert clocks["head"] == [(Zone.STABLE, "system", minute), *people_alone]
+    worked = {
+        place: any(EXAMPLE_CLOCK in item.text for item in items) for place, items in built.items()
+    }
+    assert worked == {"tail": True, "off": False, "head": False}
 
 
 def test_items_stand_in_the_order_of_the_stages() -> None:

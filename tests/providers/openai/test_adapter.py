@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -16,11 +17,13 @@ from providers.base import (
     Provider,
     RateLimited,
     Refused,
+    Replan,
     RequestOptions,
     ToolsRefused,
     Unavailable,
 )
 from providers.openai.adapter import Limits, OpenAIProvider
+from providers.wire import Change
 from tests.loopback.endpoint import LoopbackEndpoint, Step
 
 SURFACE = ToolSurface(
@@ -60,8 +63,10 @@ async def provider(
         await made.close()
 
 
-async def collect(made: Provider, asked: Prompt | None = None) -> list[StreamEvent]:
-    async with made.stream(asked or prompt(), OPTIONS) as events:
+async def collect(
+    made: Provider, asked: Prompt | None = None, *, options: RequestOptions = OPTIONS
+) -> list[StreamEvent]:
+    async with made.stream(asked or prompt(), options) as events:
         return [event async for event in events]
 
 
@@ -204,24 +209,31 @@ async def test_an_unknown_model_is_named_with_those_that_exist() -> None:
     assert "moss" in caught.value.remedy
 
 
-async def test_refused_token_counts_are_left_out_from_then_on() -> None:
+async def test_an_error_that_names_a_switch_is_told_as_a_change() -> None:
     refusal = Step(status=400, body={"error": {"message": "unknown field stream_options"}})
+    async with LoopbackEndpoint([refusal, Step(text="a")]) as endpoint, provider(endpoint) as made:
+        with pytest.raises(Replan) as caught:
+            await collect(made)
+        assert caught.value.change == Change(name="usage_in_stream", value="off")
+        assert isinstance(caught.value.cause, Refused)
+        assert caught.value.detail == "400: unknown field stream_options"
+        wire = OPTIONS.wire.changed("usage_in_stream", "off")
+        assert text(await collect(made, options=replace(OPTIONS, wire=wire))) == "a"
+    sent = ["stream_options" in received.body for received in endpoint.received]
+    assert sent == [True, False]
+
+
+@pytest.mark.parametrize("words", ["", "Well"])
+async def test_an_error_in_the_stream_names_a_change_only_before_the_first_word(words: str) -> None:
+    told = {"error": {"code": 500, "message": "stream_options: not known"}}
+    said = [{"choices": [{"delta": {"content": words}}]}] if words else []
     async with (
-        LoopbackEndpoint([refusal, Step(text="a"), Step(text="b")]) as endpoint,
+        LoopbackEndpoint([Step(chunks=[*said, told], cut=True)]) as endpoint,
         provider(endpoint) as made,
     ):
-        assert text(await collect(made)) == "a"
-        assert text(await collect(made)) == "b"
-    sent = ["stream_options" in received.body for received in endpoint.received]
-    assert sent == [True, False, False]
-
-
-async def test_requests_side_by_side_both_go_on_without_token_counts() -> None:
-    refusal = Step(status=400, body={"error": "stream_options: unknown"}, delay=0.1)
-    steps = [refusal, refusal, Step(text="a"), Step(text="a")]
-    async with LoopbackEndpoint(steps) as endpoint, provider(endpoint) as made:
-        answers = await asyncio.gather(collect(made), collect(made))
-    assert [text(events) for events in answers] == ["a", "a"]
+        with pytest.raises(EndpointError) as caught:
+            await collect(made)
+    assert isinstance(caught.value, Unavailable if words else Replan)
 
 
 REFUSALS: list[tuple[Step, type[EndpointError]]] = [

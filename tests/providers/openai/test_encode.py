@@ -22,6 +22,7 @@ from prompt.values import (
 from prompt.verbatim import WireMode
 from providers.base import RequestOptions
 from providers.openai.encode import body_bytes, encode_messages, request_body, wire_id
+from providers.wire import Wire
 
 ROLL = ToolSpec(
     name="roll_dice",
@@ -240,7 +241,6 @@ def test_tools_are_the_surface_or_absent(mode: WireMode, surface: ToolSurface, s
         prompt(item("user", "a"), mode=mode, surface=surface),
         OPTIONS,
         model="m",
-        include_usage=True,
     )
     assert ("tools" in body) is sent
     if sent:
@@ -248,13 +248,11 @@ def test_tools_are_the_surface_or_absent(mode: WireMode, surface: ToolSurface, s
 
 
 def test_body_has_the_old_names_and_nothing_empty() -> None:
-    body = request_body(prompt(item("user", "a")), OPTIONS, model="m", include_usage=True)
+    body = request_body(prompt(item("user", "a")), OPTIONS, model="m")
     assert list(body) == ["model", "messages", "tools", "stream", "stream_options", "max_tokens"]
     assert body["max_tokens"] == 400
-    options = RequestOptions(turn_id="t", temperature=0.0)
-    bare = request_body(
-        prompt(item("user", "a"), mode="off"), options, model="m", include_usage=False
-    )
+    options = RequestOptions(turn_id="t", temperature=0.0, wire=Wire(usage_in_stream="off"))
+    bare = request_body(prompt(item("user", "a"), mode="off"), options, model="m")
     assert bare == {
         "model": "m",
         "messages": [{"role": "user", "content": "a"}],
@@ -264,7 +262,7 @@ def test_body_has_the_old_names_and_nothing_empty() -> None:
 
 
 def test_half_a_surrogate_pair_can_be_sent() -> None:
-    body = request_body(prompt(item("user", "a\ud83d")), OPTIONS, model="m", include_usage=True)
+    body = request_body(prompt(item("user", "a\ud83d")), OPTIONS, model="m")
     assert "a?" in body_bytes(body).decode("utf-8")
 
 
@@ -302,8 +300,8 @@ def test_every_prompt_keeps_the_rules_of_strict_templates(
             assert not open_calls
             open_calls = [call["id"] for call in message.get("tool_calls", [])]
     assert not open_calls
-    first = body_bytes(request_body(built, OPTIONS, model="m", include_usage=True))
-    assert first == body_bytes(request_body(built, OPTIONS, model="m", include_usage=True))
+    first = body_bytes(request_body(built, OPTIONS, model="m"))
+    assert first == body_bytes(request_body(built, OPTIONS, model="m"))
 
 
 @pytest.mark.parametrize("mode", ["native", "verbatim"])

@@ -1,0 +1,112 @@
+"""Plans the requests of a turn, and plans anew what an endpoint's error has named.
+
+Invariant: each revision makes one change that was not made before, at most MAX_REPLANS of them a
+turn, and never one that an admin's setting contradicts. What helped is remembered once the turn has
+got through; that the tools field is refused, at once.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from chat.config import TurnConfig, is_open, turn_config
+from chat.endpoints import Route
+from chat.gather import Gathered
+from chat.generation import Generation
+from chat.learning import Learning
+from data.store import Store
+from prompt.assemble import assemble
+from prompt.prompt import Prompt
+from prompt.surface import ToolSurface
+from prompt.verbatim import wire_mode
+from providers.base import Replan, ToolsRefused
+from providers.wire import Change
+
+log = logging.getLogger(__name__)
+
+MAX_REPLANS = 4
+
+
+@dataclass(slots=True, kw_only=True)
+class Plan:
+    """One turn's plan. `surface` builds the tools that a configuration offers."""
+
+    store: Store
+    route: Route
+    gathered: Gathered
+    generation: Generation
+    surface: Callable[[TurnConfig], ToolSurface]
+    _revisions: int = 0
+    _learnt: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def config(self) -> TurnConfig:
+        """What the turn is run with now."""
+        return self.gathered.config
+
+    def prompt(self) -> Prompt:
+        """The prompt of the turn as planned now. Raises PromptTooLarge."""
+        return assemble(self.gathered.snapshot, self._generation.budget)
+
+    async def revise(self, error: Replan | ToolsRefused) -> None:
+        """Change the one thing that `error` names. Raises what is to be reported if that cannot,
+        or may not, be changed."""
+        cause = error.cause if isinstance(error, Replan) else error
+        if self._revisions == MAX_REPLANS:
+            raise cause
+        self._revisions += 1
+        if isinstance(error, Replan) and self._may(error.change):
+            self._change(error.change)
+        elif isinstance(cause, ToolsRefused):
+            await self._without_field(cause)
+        else:
+            raise cause
+
+    async def keep(self) -> None:
+        """Remember the changes with which the endpoint has answered."""
+        if self._learnt:
+            await Learning(store=self.store, route=self.route).learn(self._learnt)
+
+    @property
+    def _generation(self) -> Generation:
+        window = self.config.context_window or self.generation.context_window
+        return replace(self.generation, context_window=window)
+
+    def _may(self, change: Change) -> bool:
+        if change.name == "context_window":
+            # A window that the prompt was planned for already explains nothing.
+            smaller = int(change.value) < self._generation.budget.window
+            return smaller and is_open(self.gathered.stored, self._known, change)
+        return is_open(self.gathered.stored, self._known, change)
+
+    @property
+    def _known(self) -> dict[str, str]:
+        return {**self.gathered.snapshot.verdict.learnt, **self._learnt}
+
+    def _change(self, change: Change) -> None:
+        log.info("%s: trying %s=%s", self.route.provider.model, change.name, change.value)
+        self._learnt[change.name] = change.value
+        config = turn_config(self.gathered.stored, self._known)
+        snapshot = replace(
+            self.gathered.snapshot, config=config.tools, surface=self.surface(config)
+        )
+        self.gathered = replace(self.gathered, config=config, snapshot=snapshot)
+
+    async def _without_field(self, error: ToolsRefused) -> None:
+        verdict = await Learning(store=self.store, route=self.route).refused(error)
+        before = self.gathered.snapshot
+        snapshot = replace(before, verdict=verdict)
+        modes = [wire_mode(each.config, each.verdict, each.surface) for each in (before, snapshot)]
+        if modes[0] == modes[1]:
+            raise error  # an admin insists on the field
+        self.gathered = replace(self.gathered, snapshot=snapshot)
+
+
+async def learn_from(plan: Plan, *, opens_think: bool, never_ends: bool) -> None:
+    """Remember how the answers of a turn showed its chat template to begin."""
+    learning = Learning(store=plan.store, route=plan.route)
+    opened = Change(name="template_opens_think", value="yes")
+    if opens_think and is_open(plan.gathered.stored, plan.gathered.snapshot.verdict.learnt, opened):
+        await learning.learn({opened.name: opened.value})
+    elif never_ends and not opens_think:
+        await learning.unlearn(opened.name)
