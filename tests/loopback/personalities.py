@@ -105,6 +105,8 @@ class PersonalEndpoint:
         self.personality = personality
         self.bodies: list[Body] = []
         """Chat requests as they came."""
+        self.headers: list[Mapping[str, str]] = []
+        """Of every request, those beside the chat too."""
         self.refused: list[Refusal] = []
         self.port = 0
 
@@ -116,6 +118,7 @@ class PersonalEndpoint:
     async def answer(self, request: web.Request) -> web.StreamResponse:
         """Any request."""
         manners = self.personality
+        self.headers.append(dict(request.headers))
         if request.path == "/v1/chat/completions":
             return await self._chat(request)
         if request.path in manners.tells:
