@@ -13,7 +13,7 @@ from prompt.prompt import Prompt
 from prompt.values import JsonObject
 from providers.base import EndpointError, Exchange, RequestOptions
 from providers.probe import questions, told
-from providers.probe.findings import STRUCTURED, Findings
+from providers.probe.findings import STRUCTURED, Findings, settings_that_follow
 from providers.probe.judging import Recording, judge
 from providers.probe.questions import (
     CALL_TOKENS,
@@ -23,6 +23,7 @@ from providers.probe.questions import (
     verbatim_prompt,
 )
 from providers.probe.reading import read
+from providers.wire import WIRE_NAMES, Wire
 
 SECONDS = 180.0
 """For a whole probe. A small model on a processor needs about a minute."""
@@ -126,13 +127,19 @@ class _Asking:
     async def _test_calls(self) -> None:
         """Calls in the way that turns will ask for them: with the tools in the prompt."""
         with_field = self.recording.native_tools != "refused"
-        options = RequestOptions(turn_id="probe", max_tokens=CALL_TOKENS, temperature=0.0)
+        options = RequestOptions(
+            turn_id="probe", max_tokens=CALL_TOKENS, temperature=0.0, wire=self._wire()
+        )
         for call in TEST_CALLS:
-            prompt = verbatim_prompt(call, with_field=with_field)
-            body = {**self._line.body(prompt, options)}
-            if self.recording.usage_refused:
-                body.pop("stream_options", None)
+            body = self._line.body(verbatim_prompt(call, with_field=with_field), options)
             self.recording.test_calls.append((call, await self._send(body)))
+
+    def _wire(self) -> Wire:
+        """How requests are to be written after what was found so far."""
+        wire = Wire()
+        for name, value in settings_that_follow(judge(self.recording)).items():
+            wire = wire.changed(name, value) if name in WIRE_NAMES else wire
+        return wire
 
     async def _tell(self) -> None:
         """What the server says of itself, from all addresses at once."""

@@ -141,6 +141,9 @@ ARGUMENTS_AS_OBJECT = Personality(
 _CAST = (
     LLAMA_CPP,
     NO_STREAM_OPTIONS,
+    NO_TOOL_ROLE,
+    ARGUMENTS_AS_OBJECT,
+    NO_SYSTEM_ROLE,
     Personality(
         name="llama.cpp without --jinja",
         rules=(
