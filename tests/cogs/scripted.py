@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from chat.account import PromptSnapshot
-from chat.config import Switch, checked, switches
+from chat.config import DEFAULT, Switch, checked, switches
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply, ToolRun
 from chat.service import Overview, ToolListing
@@ -123,7 +123,10 @@ class ScriptedService:
     ) -> None:
         if self.refusal:
             raise ValueError(self.refusal)
-        self.switches[name] = replace(self.switches[name], value=checked(name, value))
+        spec = self.switches[name]
+        is_set = value != DEFAULT
+        plain = checked(name, value) if is_set else spec.learnt or spec.default
+        self.switches[name] = replace(spec, value=plain, is_set=is_set)
 
     async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
         return self.listings

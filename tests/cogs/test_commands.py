@@ -1,6 +1,10 @@
+import re
+
 import pytest
 
+from chat.config import switches
 from chat.service import ToolListing
+from chat.switches import SWITCHES, THEMES
 from cogs.tree import NOT_ALLOWED
 from tests.cogs.conftest import Scene
 from tests.loopback.discord_server import (
@@ -58,9 +62,53 @@ async def test_a_menu_on_the_panel_turns_its_switch_and_is_drawn_anew(scene: Sce
     await scene.server.journal.until(lambda: "`tool_mode` is verbatim_only" in panel.text)
     assert scene.service.switches["tool_mode"].value == "verbatim_only"
     assert "set by an admin" in panel.text
-    used = driver.choose(owner, panel, "workarounds:nudge", ["off"])
-    await scene.server.journal.until(lambda: "`nudge` is off" in panel.text)
+    used = driver.choose(owner, panel, "workarounds:tool_mode", ["default"])
+    await scene.server.journal.until(lambda: "At its default: everything" in panel.text)
     assert used.state is InteractionState.ACKNOWLEDGED
+    assert not scene.service.switches["tool_mode"].is_set
+
+
+async def test_every_switch_stands_on_a_page_of_its_theme(scene: Scene) -> None:
+    driver, owner = scene.server.driver, scene.guild.owner
+    panel = shown(await scene.slash("config workarounds"))
+    assert "**nudge**" not in panel.text
+    found: dict[str, str] = {}
+    for theme, title in THEMES.items():
+        driver.choose(owner, panel, "workarounds:page", [theme])
+        await scene.server.journal.until(lambda title=title: f"### {title}" in panel.text)
+        found |= dict.fromkeys(re.findall(r"^\*\*(\w+)\*\*:", panel.text, re.MULTILINE), theme)
+    assert found == {spec.name: spec.theme for spec in SWITCHES}
+    driver.choose(owner, panel, "workarounds:page", ["first"])
+    await scene.server.journal.until(lambda: "**In use:**" in panel.text)
+
+
+async def test_a_menu_on_a_page_turns_its_switch_and_stays_on_the_page(scene: Scene) -> None:
+    driver, owner = scene.server.driver, scene.guild.owner
+    panel = shown(await scene.slash("config workarounds"))
+    driver.choose(owner, panel, "workarounds:page", ["messages"])
+    await scene.server.journal.until(lambda: "**system_layout**" in panel.text)
+    used = driver.choose(owner, panel, "workarounds:system_layout:messages", ["as_is"])
+    await driver.acknowledged(used)
+    await scene.server.journal.until(lambda: scene.service.switches["system_layout"].is_set)
+    assert scene.service.switches["system_layout"].value == "as_is"
+    assert f"### {THEMES['messages']}" in panel.text
+
+
+async def test_what_was_learnt_is_shown_as_learnt(scene: Scene) -> None:
+    scene.service.switches |= {
+        each.name: each for each in switches({"nudge": "off"}, {"tool_role": "as_user"})
+    }
+    panel = shown(await scene.slash("config workarounds"))
+    assert "`nudge` is off (default on)" in panel.text
+    assert "`tool_role` is as_user (learnt; default native)" in panel.text
+    assert "**tool_role**" in panel.text
+    assert "**has_tools**" not in panel.text
+
+
+async def test_a_panel_on_which_everything_differs_is_taken(scene: Scene) -> None:
+    stored = {spec.name: spec.choices[-1] for spec in SWITCHES}
+    scene.service.switches |= {each.name: each for each in switches(stored)}
+    assert "Not at its default" in shown(await scene.slash("config workarounds")).text
 
 
 async def test_a_value_that_is_refused_is_told_and_changes_nothing(scene: Scene) -> None:
@@ -93,8 +141,8 @@ async def test_a_panel_from_before_a_restart_still_works(scene: Scene) -> None:
     scene.server.limits.identify_window = 0.0
     bot = await scene.start()
     assert bot.is_ready()
-    scene.server.driver.choose(scene.guild.owner, panel, "workarounds:nudge", ["off"])
-    await scene.server.journal.until(lambda: "`nudge` is off" in panel.text)
+    scene.server.driver.choose(scene.guild.owner, panel, "workarounds:tool_mode", ["native"])
+    await scene.server.journal.until(lambda: "`tool_mode` is native" in panel.text)
 
 
 async def test_show_names_endpoint_model_and_missing_permissions(scene: Scene) -> None:

@@ -1,0 +1,163 @@
+"""Draws the panel of /config workarounds.
+
+Invariant: a panel holds at most 40 components, and each control's custom id carries the page that
+it stands on and a name, no rights. The first page tells the verdict and what is not at its default;
+all other switches stand on a page for each theme.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import discord
+from discord import ui
+
+from chat.config import DEFAULT, Switch
+from chat.overview import Overview
+from chat.switches import THEMES
+
+CUSTOM_ID = "workarounds:"
+"""Begins the custom id of every control: then a switch's name, or PAGE; then the page, if any."""
+
+PAGE = "page"
+"""In the place of a switch's name: the menu that turns to another page."""
+
+FIRST = "first"
+"""The page that says what is known, and what differs from the defaults."""
+
+_MAIN = "tool_mode"
+"""The switch that the first page offers in any case."""
+
+_MOST_SWITCHES = 11
+"""A switch takes three of the 40 components; beside them stand up to two texts and the pages."""
+
+_HELP = {True: 150, False: 300}
+"""Characters of a switch's help, on the first page and on others: a panel holds 4,000 in all."""
+
+_MODES = {
+    "native": "tool calls go through the endpoint's `tools` field alone",
+    "verbatim": "tools are also written into the prompt, and calls are read from the text",
+    "verbatim_only": "tools are written into the prompt alone, and calls are read from the text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Which control was used, and the page that it stood on."""
+
+    name: str
+    page: str
+
+
+def read_custom_id(custom_id: str) -> Control | None:
+    """The control of a custom id, None if it is none of this panel's."""
+    if not custom_id.startswith(CUSTOM_ID):
+        return None
+    name, _, page = custom_id.removeprefix(CUSTOM_ID).partition(":")
+    return Control(name, page or FIRST)
+
+
+def workarounds_panel(overview: Overview, page: str = FIRST) -> ui.LayoutView:
+    """One page of the panel, the first where there is no such page.
+
+    It is not kept in memory: a listener serves its menus.
+    """
+    page = page if page in THEMES else FIRST
+    panel = ui.LayoutView(timeout=None)
+    title = f"## Workarounds for {clipped(overview.model, 100)}"
+    if page == FIRST:
+        panel.add_item(
+            ui.TextDisplay(
+                f"{title}\n{clipped(overview.endpoint, 200)}\n**In use:** {tool_calling(overview)}"
+            )
+        )
+        shown = [each for each in overview.switches if _differs(each) or each.name == _MAIN]
+    else:
+        panel.add_item(ui.TextDisplay(f"{title}\n### {_title(page)}"))
+        shown = [each for each in overview.switches if each.theme == page]
+    for switch in shown[:_MOST_SWITCHES]:
+        panel.add_item(
+            ui.TextDisplay(f"**{switch.name}**: {clipped(switch.help, _HELP[page == FIRST])}")
+        )
+        panel.add_item(ui.ActionRow(_menu(switch, page)))
+    if page == FIRST:
+        panel.add_item(ui.TextDisplay(f"-# {_summary(overview.switches)}"))
+    panel.add_item(ui.ActionRow(_pages(page)))
+    panel.stop()
+    return panel
+
+
+def tool_calling(overview: Overview) -> str:
+    """How tools reach the model of an endpoint, and why."""
+    reason = clipped(overview.verdict.reason, 300).rstrip(".")
+    if overview.mode == "off":
+        return f"off: the model is offered no tools. What is known of the endpoint: {reason}."
+    chosen = "chosen by itself" if overview.tool_mode == "auto" else "set by an admin"
+    mode = f"{overview.mode} ({chosen}): {_MODES[overview.mode]}"
+    return f"{mode}. What is known of the endpoint: {reason}."
+
+
+def clipped(text: str, most: int) -> str:
+    """`text` in at most `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _differs(switch: Switch) -> bool:
+    return switch.value != switch.default
+
+
+def _summary(switches: Sequence[Switch]) -> str:
+    changed = [
+        f"`{switch.name}` is {switch.value} "
+        f"({'learnt; ' if switch.is_learnt else ''}default {switch.default})"
+        for switch in switches
+        if _differs(switch)
+    ]
+    if not changed:
+        return "At its default: everything"
+    return f"Not at its default: {clipped('; '.join(changed), 900)}"
+
+
+def _menu(switch: Switch, page: str) -> ui.Select[ui.LayoutView]:
+    options = [
+        discord.SelectOption(
+            label=choice,
+            value=choice,
+            description=_about(switch, choice),
+            default=choice == switch.value,
+        )
+        for choice in switch.choices
+    ]
+    if switch.is_set:
+        options.append(
+            discord.SelectOption(
+                label="not set",
+                value=DEFAULT,
+                description="go back to what was learnt, or else to the default",
+            )
+        )
+    where = "" if page == FIRST else f":{page}"
+    return ui.Select(custom_id=f"{CUSTOM_ID}{switch.name}{where}", options=options)
+
+
+def _about(switch: Switch, choice: str) -> str | None:
+    words = [
+        *(["default"] if choice == switch.default else []),
+        *(["learnt from this endpoint"] if choice == switch.learnt else []),
+    ]
+    return ", ".join(words) or None
+
+
+def _pages(current: str) -> ui.Select[ui.LayoutView]:
+    pages = {FIRST: "Overview", **{theme: f"Advanced: {name}" for theme, name in THEMES.items()}}
+    return ui.Select(
+        custom_id=f"{CUSTOM_ID}{PAGE}",
+        placeholder="Advanced",
+        options=[
+            discord.SelectOption(label=label, value=page, default=page == current != FIRST)
+            for page, label in pages.items()
+        ],
+    )
+
+
+def _title(page: str) -> str:
+    return next(name for theme, name in THEMES.items() if theme == page)
