@@ -37,7 +37,8 @@ async def endpoint_finding(endpoint: Endpoint, model: str | None) -> Finding:
     try:
         names = await endpoint.list_models()
     except EndpointError as error:
-        return Finding(fine=False, what=f"endpoint {endpoint.endpoint}: {error.remedy}")
+        what = f"endpoint {endpoint.endpoint}: {error.member} {error.remedy}"
+        return Finding(fine=False, what=what)
     # Ollama lists `name:latest` and takes `name` as well.
     if model and names and not {model, f"{model}:latest"} & set(names):
         listed = ", ".join(names[:8])

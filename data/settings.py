@@ -306,8 +306,10 @@ def _read_config(path: Path) -> dict[str, Any]:
     """The fields that are set in the file at `path`, if there is one."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
+    except (FileNotFoundError, NotADirectoryError):
+        if not path.parent.is_file():
+            return {}
+        raise SettingsError(f"{path.parent} is no directory. Set VERBATIM_HOME to one.") from None
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not valid TOML: {error}. Mend that line.") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -379,6 +381,7 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     lines: list[str] = []
     for detail in error.errors(include_url=False, include_context=False, include_input=False):
         problem = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
+        problem = problem.partition(", unable to parse")[0]
         if not detail["loc"]:
             lines.append(f"{problem}. Change one of them.")
             continue

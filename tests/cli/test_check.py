@@ -51,10 +51,11 @@ async def test_no_model_at_all() -> None:
     assert "Load one, or set VERBATIM_MODEL" in finding.what
 
 
-async def test_an_endpoint_that_fails_is_told_with_the_remedy() -> None:
+async def test_an_endpoint_that_fails_is_told_with_what_happened_and_the_remedy() -> None:
     error = Unavailable("The model is not reachable.", remedy="Start it.", detail="refused")
     finding = await endpoint_finding(Listing(error=error), "a")
-    assert (finding.fine, finding.what) == (False, "endpoint http://127.0.0.1:1/v1: Start it.")
+    assert not finding.fine
+    assert finding.what == "endpoint http://127.0.0.1:1/v1: The model is not reachable. Start it."
 
 
 @pytest.mark.parametrize(("fine", "status"), [(True, 0), (False, 1)])

@@ -217,6 +217,19 @@ def test_config_that_is_a_directory(tmp_path: Path):
     assert "config.toml cannot be read: Is a directory." in line
 
 
+def test_a_home_that_is_a_file(tmp_path: Path):
+    home = tmp_path / "home"
+    home.write_text("")
+    (line,) = refusal(home)
+    assert line == f"{home} is no directory. Set VERBATIM_HOME to one."
+
+
+def test_a_number_that_is_none_is_refused_in_plain_words(tmp_path: Path):
+    with pytest.raises(SettingsError) as caught:
+        load(tmp_path, VERBATIM_CONTEXT_WINDOW="8k")
+    assert "must be a valid integer. Give the model's context window" in str(caught.value)
+
+
 def test_importing_reads_no_settings(tmp_path: Path):
     environ = {**os.environ, "VERBATIM_IDLE_TIMEOUT": "not a number"}
     child = subprocess.run(
