@@ -51,6 +51,21 @@ class Learning:
         await self._put(verdict)
         return verdict
 
+    async def tested(self, found: Verdict) -> None:
+        """Take over what a test has shown. A call that was seen before stays seen: that none came
+        of a test proves nothing."""
+        verdict = await self.verdict()
+        shows_nothing = not (found.structured_calls or found.refuses_tools_field)
+        reason = verdict.reason if verdict.structured_calls and shows_nothing else found.reason
+        await self._put(
+            replace(
+                verdict,
+                structured_calls=verdict.structured_calls or found.structured_calls,
+                refuses_tools_field=found.refuses_tools_field,
+                reason=reason,
+            )
+        )
+
     async def learn(self, values: Mapping[str, str]) -> None:
         """Remember that these switches, by name, need these values."""
         verdict = await self.verdict()

@@ -33,7 +33,8 @@ async def _run(args: argparse.Namespace, environ: Mapping[str, str], stdout: Tex
             endpoint=provider.endpoint,
             model=provider.model,
             answered=False,
-            trouble=f"{error.member} {error.remedy} {error.detail}".strip(),
+            trouble=error.member,
+            remedy=f"{error.remedy} {error.detail}".strip(),
         )
     finally:
         await provider.close()
@@ -56,6 +57,7 @@ def as_json(findings: Findings) -> dict[str, Any]:
 def as_lines(findings: Findings) -> list[str]:
     """The table, the settings that follow and the verdict, for people."""
     lines = [f"{findings.model or 'no model'} at {findings.endpoint}"]
+    remedy = [findings.remedy] if findings.remedy else []
     if findings.answered:
         rows = table(findings)
         width = max(len(row.what) for row in rows)
@@ -68,8 +70,8 @@ def as_lines(findings: Findings) -> list[str]:
             lines += ["", "Settings that follow (/config workarounds):"]
             lines += [f"  {name} = {value}" for name, value in settings.items()]
         asked = f"{findings.requests} requests in {findings.seconds:.0f} s"
-        return [*lines, "", f"{sentence(findings)} ({asked})"]
-    return [*lines, sentence(findings)]
+        return [*lines, "", f"{sentence(findings)} ({asked})", *remedy]
+    return [*lines, sentence(findings), *remedy]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

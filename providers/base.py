@@ -89,6 +89,13 @@ class Provider(Protocol):
         EndpointError where no answer came, so that asking later may help."""
         ...
 
+    async def exchange(
+        self, path: str, body: JsonObject | None = None, *, seconds: float, aside: bool = False
+    ) -> Exchange:
+        """POST `body` to `path`, or GET it, outside of any turn; an answer of any status is a
+        value. `aside` paths lie beside the API. Raises EndpointError where none came in time."""
+        ...
+
     async def close(self) -> None:
         """Release the connection pool."""
         ...

@@ -30,6 +30,7 @@ SECONDS = 180.0
 
 _REQUEST_SECONDS = 60.0
 _TOLD_SECONDS = 5.0
+# About the key, the address or the model: every other request would hear the same.
 _HOPELESS = frozenset({401, 403, 404})
 _USAGE = re.compile(r"stream_options|include_usage", re.IGNORECASE)
 _MAPPING = re.compile(r"\bitems\b|from a mapping|must be (a|an) (dict|mapping|object)")
@@ -60,13 +61,18 @@ async def probe(line: Line, *, seconds: float = SECONDS) -> Findings:
     try:
         await asking.all()
     except _Over as over:
-        asking.recording.trouble = str(over)
+        asking.recording.trouble, asking.recording.remedy = over.words, over.remedy
     asking.recording.seconds = asking.elapsed
     return judge(asking.recording)
 
 
 class _Over(Exception):
-    """No sense in asking on; says why."""
+    """No sense in asking on; says why, and what to do to those who may know the address."""
+
+    def __init__(self, words: str, remedy: str = "") -> None:
+        super().__init__(words)
+        self.words = words
+        self.remedy = remedy
 
 
 class _Asking:
@@ -98,7 +104,7 @@ class _Asking:
         streamed = questions.tools_streamed(self._model, with_usage=True)
         answer = await self._ask(streamed)
         if answer.status in _HOPELESS:
-            raise _Over(read(answer, SURFACE).said)
+            raise _Over("It refuses requests as such.", read(answer, SURFACE).said)
         if answer.status >= 400 and _USAGE.search(answer.text):
             self.recording.usage_refused = True
             await self._ask(questions.tools_streamed(self._model, with_usage=False))
@@ -171,6 +177,6 @@ class _Asking:
                 "/chat/completions", body, seconds=min(left, _REQUEST_SECONDS)
             )
         except EndpointError as error:
-            raise _Over(f"{error.member} {error.remedy} {error.detail}".strip()) from error
+            raise _Over(error.member, f"{error.remedy} {error.detail}".strip()) from error
         self.recording.requests += 1
         return answer

@@ -37,14 +37,16 @@ class Findings:
 
     `calls_tried` test calls were asked for in the way that turns will ask for them, natively or
     with the tools in the prompt, and `calls_worked` came back right. `refusals` holds the
-    server's own words by the name of the request that it refused; they are for operators only.
-    `answered` is False where no request got an answer; `trouble` then tells why.
+    server's own words by the name of the request that it refused. `answered` is False where no
+    request got an answer; `trouble` then tells why. `refusals` and `remedy` are for those who may
+    know the endpoint's address, the rest is for everyone.
     """
 
     endpoint: str
     model: str
     answered: bool = True
     trouble: str = ""
+    remedy: str = ""
     native_tools: NativeTools = "unknown"
     system: System = "unknown"
     neighbours: Taken = "unknown"

@@ -54,6 +54,7 @@ class Recording:
     usage_refused: bool = False
     object_arguments: bool = False
     trouble: str = ""
+    remedy: str = ""
     requests: int = 0
     seconds: float = 0.0
 
@@ -86,7 +87,8 @@ def judge(recording: Recording) -> Findings:
         endpoint=recording.endpoint,
         model=recording.model,
         answered=bool(answers),
-        trouble=recording.trouble or ("" if answers else next(iter(failed.values()), "")),
+        trouble=recording.trouble or ("" if answers else "It refused them all."),
+        remedy=recording.remedy or ("" if answers else next(iter(failed.values()), "")),
         native_tools=native,
         system=_system(recording),
         neighbours=_taken(recording, "neighbours", beside=("plain",)),

@@ -21,7 +21,7 @@ from prompt.events import (
 )
 from prompt.prompt import Prompt
 from prompt.values import JsonObject, Origin, ToolCall
-from providers.base import EndpointError, RequestOptions
+from providers.base import EndpointError, Exchange, RequestOptions
 from providers.openai.encode import encode_messages, request_body
 from providers.verbatim import call_id
 
@@ -150,6 +150,11 @@ class ScriptedModel:
 
     async def resolve_model(self) -> str:
         return self.model
+
+    async def exchange(
+        self, path: str, body: JsonObject | None = None, *, seconds: float, aside: bool = False
+    ) -> Exchange:
+        raise AssertionError("a script has no answers to requests outside of turns")
 
     async def slots(self) -> int | None:
         return None

@@ -73,7 +73,8 @@ async def test_an_endpoint_that_refuses_everything(form: tuple[str, ...]) -> Non
     async with serving(Personality(name="closed", rules=(rule,))) as endpoint:
         status, out = await run(endpoint, *form)
     assert status == 1
-    assert "No test request was answered. 401: Incorrect key" in out
+    assert "No test request was answered. It refuses requests as such." in out
+    assert "401: Incorrect key" in out
 
 
 async def test_nobody_there_and_no_model_named() -> None:

@@ -127,7 +127,7 @@ def test_without_a_plain_answer_nothing_counts_as_refused() -> None:
         leading_system=(500, "oops"),
     )
     assert not findings.answered
-    assert findings.trouble == "500: oops"
+    assert findings.remedy == "500: oops"
     assert {
         findings.native_tools,
         findings.neighbours,

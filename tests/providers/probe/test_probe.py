@@ -147,7 +147,8 @@ async def test_a_server_that_answers_every_path_with_200_has_answered_nothing() 
     async with serving(Personality(name="LM Studio, a wrong path", rules=(rule,))) as endpoint:
         findings = await probed(endpoint)
     assert (findings.answered, findings.native_tools) == (False, "unknown")
-    assert sentence(findings) == f"No test request was answered. {words}"
+    assert sentence(findings) == "No test request was answered. It refused them all."
+    assert findings.remedy == words
     assert settings_that_follow(findings) == {}
 
 
@@ -157,7 +158,8 @@ async def test_a_door_that_is_closed_is_knocked_at_once(status: int) -> None:
     async with serving(Personality(name="closed", rules=(rule,))) as endpoint:
         findings = await probed(endpoint)
     assert len(endpoint.bodies) == 1
-    assert sentence(findings) == f"No test request was answered. {status}: not for you"
+    assert sentence(findings) == "No test request was answered. It refuses requests as such."
+    assert findings.remedy == f"{status}: not for you"
 
 
 async def test_nobody_listens() -> None:
@@ -165,7 +167,8 @@ async def test_nobody_listens() -> None:
         pass
     findings = await probed(endpoint)
     assert not findings.answered
-    assert "Nothing listens" in findings.trouble
+    assert "127.0.0.1" not in sentence(findings)
+    assert "Nothing listens" in findings.remedy
 
 
 async def test_without_a_name_nothing_can_be_asked() -> None:

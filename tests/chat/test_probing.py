@@ -1,0 +1,115 @@
+"""What a test of an endpoint changes for the turns after it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+
+from chat.probing import Outdated, Prober, applicable
+from data.store import Store
+from prompt.verbatim import Verdict
+from providers.openai.adapter import Limits, OpenAIProvider
+from providers.probe import Findings
+from tests.chat.house import House, SoleEndpoint
+from tests.loopback.cast import BY_NAME, LOST_IN_STREAMS
+from tests.loopback.personalities import PersonalEndpoint, Personality, serving
+
+NONE_SEEN = Verdict()
+
+
+class Stand:
+    """A house in front of a personality, and the prober of its endpoint."""
+
+    def __init__(self, store: Store, provider: OpenAIProvider, endpoint: PersonalEndpoint) -> None:
+        self.house = House(store, provider=provider)
+        self.prober = Prober(store=store, routes=SoleEndpoint(provider), seconds=30)
+        self.endpoint = endpoint
+
+    async def test(self) -> Findings:
+        findings = await self.prober.probe(7)
+        await self.prober.apply(7, findings)
+        return findings
+
+    async def roll(self) -> str:
+        shown = await self.house.ask("Please roll 2d6")
+        return shown.reply.text
+
+    async def switch(self, name: str) -> str:
+        overview = await self.house.service.overview(7)
+        return next(switch.value for switch in overview.switches if switch.name == name)
+
+
+@asynccontextmanager
+async def bench(store: Store, personality: Personality) -> AsyncGenerator[Stand]:
+    async with serving(personality) as endpoint:
+        provider = OpenAIProvider(
+            base_url=endpoint.base_url, model="local-model", limits=Limits(first_token=5, idle=5)
+        )
+        try:
+            yield Stand(store, provider, endpoint)
+        finally:
+            await provider.close()
+
+
+async def test_calls_that_are_lost_in_streams_work_after_a_test(store: Store) -> None:
+    async with bench(store, LOST_IN_STREAMS) as here:
+        assert not (await here.roll()).startswith("The dice say")
+        findings = await here.test()
+        assert findings.native_tools == "only_unstreamed"
+        assert await here.switch("stream_with_tools") == "whole"
+        assert (await here.house.verdict()).structured_calls
+        assert (await here.roll()).startswith("The dice say 2d6: ")
+
+
+async def test_a_refusal_costs_no_turn_anything_after_a_test(store: Store) -> None:
+    async with bench(store, BY_NAME["vLLM without a tool parser"]) as here:
+        await here.test()
+        before = len(here.endpoint.refused)
+        assert (await here.roll()).startswith("The dice say 2d6: ")
+        assert len(here.endpoint.refused) == before
+        verdict = await here.house.verdict()
+        assert verdict.refuses_tools_field
+        assert "--enable-auto-tool-choice" in verdict.reason
+        assert await here.switch("context_window") == "40960"
+
+
+async def test_what_an_admin_set_wins(store: Store) -> None:
+    async with bench(store, LOST_IN_STREAMS) as here:
+        await here.house.service.configure(7, "stream_with_tools", "stream")
+        await here.test()
+        assert await here.switch("stream_with_tools") == "stream"
+
+
+async def test_a_call_that_was_seen_stays_seen(store: Store) -> None:
+    async with bench(store, BY_NAME["LM Studio"]) as here:
+        key = here.house.provider.endpoint
+        seen = replace(NONE_SEEN, structured_calls=True, reason="seen in a turn")
+        await store.verdicts.put(key, "local-model", seen)
+        findings = await here.test()
+        assert findings.native_tools == "only_as_text"
+        verdict = await here.house.verdict()
+        assert (verdict.structured_calls, verdict.reason) == (True, "seen in a turn")
+
+
+async def test_a_field_that_is_taken_again_is_no_longer_refused(store: Store) -> None:
+    async with bench(store, BY_NAME["TabbyAPI"]) as here:
+        key = here.house.provider.endpoint
+        await store.verdicts.put(key, "local-model", replace(NONE_SEEN, refuses_tools_field=True))
+        await here.test()
+        verdict = await here.house.verdict()
+        assert (verdict.structured_calls, verdict.refuses_tools_field) == (True, False)
+
+
+async def test_findings_of_another_endpoint_are_not_applied(store: Store) -> None:
+    async with bench(store, BY_NAME["TabbyAPI"]) as here:
+        findings = await here.prober.probe(7)
+        with pytest.raises(Outdated):
+            await here.prober.apply(7, replace(findings, model="another"))
+        assert await here.house.verdict() == NONE_SEEN
+
+
+def test_a_window_that_no_turn_would_fit_into_is_not_applied() -> None:
+    findings = Findings(endpoint="e", model="m", context_window=512)
+    assert applicable(findings) == {}
+    assert applicable(replace(findings, context_window=2048)) == {"context_window": "2048"}
