@@ -21,13 +21,14 @@ from providers.openai.fault import Fault, as_object
 from providers.openai.fold import ChunkFold
 from providers.openai.response import ResponseReader, decode
 from providers.verbatim import ParserSettings
+from providers.wire import AnswerTool
 
 Format: TypeAlias = Literal["text", "chunks", "sse"]
 Record: TypeAlias = dict[str, Any]
 
 _FORMATS = ("text", "chunks", "sse")
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_SWITCHES: Mapping[str, Mapping[str, tuple[str, Json]]] = {
+_ON_PARSER: Mapping[str, Mapping[str, tuple[str, Json]]] = {
     "text_calls": {
         "on": ("text_calls", "on"),
         "tagged_only": ("text_calls", "tagged_only"),
@@ -48,8 +49,21 @@ _SWITCHES: Mapping[str, Mapping[str, tuple[str, Json]]] = {
         "off": ("reasoning_open", False),
     },
 }
-"""Workaround switches that change how an answer is read, value by value. Other switches and
-values, `learn` among them, leave the reading as it is."""
+"""Workaround switches that change how text is read, value by value. Other switches and values,
+`learn` among them, leave the reading as it is."""
+
+_ON_ANSWER: Mapping[str, Mapping[str, tuple[str, Json]]] = {
+    "parallel_calls": {
+        "one": ("first_call_only", True),
+        "leave": ("first_call_only", False),
+        "send_true": ("first_call_only", False),
+    },
+    "server_answer_tool": {
+        "ignore": ("answer_tool", "ignore"),
+        "show_text": ("answer_tool", "show_text"),
+    },
+}
+"""Switches that change what is made of a whole answer."""
 
 
 class BadInput(ValueError):
@@ -66,6 +80,8 @@ class Case:
     finish: str = "stop"
     chunk: int = 0
     settings: ParserSettings = field(default_factory=ParserSettings)
+    first_call_only: bool = False
+    answer_tool: AnswerTool = "show_text"
 
 
 def add_parser(
@@ -186,7 +202,13 @@ def surface_of(tools: Json) -> ToolSurface:
 
 def parse(case: Case) -> list[Record]:
     """The events of one captured output, as they are printed. Raises BadInput."""
-    fold = ChunkFold(case.surface, case.settings, id_seed="parse")
+    fold = ChunkFold(
+        case.surface,
+        case.settings,
+        id_seed="parse",
+        first_call_only=case.first_call_only,
+        answer_tool=case.answer_tool,
+    )
     match case.format:
         case "sse":
             events = _read_sse(fold, _text(case.input), case.chunk)
@@ -298,22 +320,27 @@ def _case(fields: JsonObject, surfaces: Surfaces) -> Case:
     chunk: Json = fields.get("chunk") or 0
     if not isinstance(chunk, int):
         raise BadInput("chunk: a number of characters is wanted")
-    opened = bool(fields.get("reasoning_open"))
-    return Case(
+    switches = as_object(fields.get("settings")) or {}
+    read = ParserSettings(reasoning_open=bool(fields.get("reasoning_open")))
+    case = Case(
         surface=surfaces.of(fields.get("tools")),
         input=fields["input"],
         format=format_,
         finish=str(fields.get("finish") or "stop"),
         chunk=chunk,
-        settings=_settings(as_object(fields.get("settings")) or {}, reasoning_open=opened),
+        settings=replace(read, **_changes(_ON_PARSER, switches)),
     )
+    return replace(case, **_changes(_ON_ANSWER, switches))
 
 
-def _settings(switches: JsonObject, *, reasoning_open: bool) -> ParserSettings:
-    settings = ParserSettings(reasoning_open=reasoning_open)
+def _changes(
+    table: Mapping[str, Mapping[str, tuple[str, Json]]], switches: JsonObject
+) -> dict[str, Any]:
+    """The fields that the switches change, by name; of two on one field the last counts."""
+    changes: dict[str, Any] = {}
     for name, value in switches.items():
         spelled = {True: "on", False: "off"}[value] if isinstance(value, bool) else value
-        change = _SWITCHES.get(name, {}).get(spelled) if isinstance(spelled, str) else None
+        change = table.get(name, {}).get(spelled) if isinstance(spelled, str) else None
         if change is not None:
-            settings = replace(settings, **dict([change]))
-    return settings
+            changes |= [change]
+    return changes

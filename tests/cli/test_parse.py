@@ -241,6 +241,9 @@ SILENT = f"<think>{CALL}</think>"
         (CALL, {"template_opens_think": "learn"}, 1),
         (f"{CALL}</think>Noon.", {"template_opens_think": "yes"}, 0),
         (f"{CALL}</think>Noon.", {"template_opens_think": True}, 0),
+        (f"{CALL}\n{CALL}", {}, 2),
+        (f"{CALL}\n{CALL}", {"parallel_calls": "one"}, 1),
+        (f"{CALL}\n{CALL}", {"parallel_calls": "send_true"}, 2),
         (CALL, {"no_such_switch": 3, "text_calls": "on", "nudge": None}, 1),
         (CALL, {"text_calls": ["odd"], "call_in_reasoning": {}}, 1),
     ],
@@ -249,6 +252,19 @@ def test_settings(given: str, settings: dict[str, Any], calls: int) -> None:
     events = one(input=given, settings=settings)
     assert len([event for event in events if event["type"] == "call"]) == calls
     assert events[-1] == STOP
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"), [({}, "Noon."), ({"server_answer_tool": "ignore"}, "")]
+)
+def test_the_servers_own_answer_function(settings: dict[str, Any], shown: str) -> None:
+    function = {"name": "answer", "arguments": '{"message": "Noon."}'}
+    delta = {"tool_calls": [{"index": 0, "id": "a", "function": function}]}
+    chunk = {"choices": [{"delta": delta, "finish_reason": "stop"}]}
+    *events, last = one(input=[chunk], format="chunks", settings=settings)
+    assert "".join(event["text"] for event in events if event["type"] == "text") == shown
+    assert last == STOP
+    assert {event["type"] for event in events} <= {"text"}
 
 
 @pytest.mark.parametrize("settings", [None, [], "x", 7])

@@ -1,9 +1,10 @@
 import asyncio
 import json
 import logging
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 
 from data.store import Store
 from prompt.surface import ToolSurface
@@ -56,6 +57,21 @@ async def test_what_the_tool_returns_is_the_result(context: Contexts) -> None:
 async def test_an_empty_result_says_so(context: Contexts, nothing: str) -> None:
     outcome, text = await Bench(context(), say).run(call("say", text=nothing))
     assert (outcome, text) == ("ok", "(the tool returned nothing)")
+
+
+async def test_a_tool_runs_under_the_name_that_endpoints_take(context: Contexts) -> None:
+    async def shout(
+        context: ToolContext, *, text: Annotated[str, Field(pattern="^[a-z]+$")]
+    ) -> str:
+        """Shout."""
+        return text.upper()
+
+    shout.__name__ = "say.loud"
+    bench = Bench(context(), tool()(shout))
+    assert await bench.run(call("say_loud", text="hi")) == ("ok", "HI")
+    outcome, text = await bench.run(call("say_loud", text="HI"))
+    assert (outcome, json.loads(text)["error"]) == ("invalid", "invalid_arguments")
+    assert (await bench.run(call("say.loud", text="hi")))[0] == "invalid"
 
 
 @pytest.mark.parametrize("name", ["nope", "__class__", "keys", "constructor", "run", "spec", ""])

@@ -1,14 +1,17 @@
 import json
+import re
 from typing import Annotated, Literal
 
 import pytest
 from pydantic import Field, StrictInt
 
 from prompt.schema import problems
+from prompt.schema_level import SchemaLevel
+from prompt.surface import canonical_json
 from prompt.values import JsonObject
 from tests.tools.conftest import Contexts
 from tools.builtin import builtin_registry
-from tools.registry import Registry, ToolContext, ToolFailure, tool
+from tools.registry import Registry, Tool, ToolContext, ToolFailure, tool
 from tools.surface import build_surface
 
 GOLDEN = """\
@@ -142,3 +145,51 @@ def test_disabled_tools_are_absent_everywhere() -> None:
 
 def test_the_same_registry_gives_the_same_bytes() -> None:
     assert build_surface(builtin_registry()).block == build_surface(builtin_registry()).block
+
+
+def declared(name: str) -> Tool:
+    """A tool of any name, as a server of tools may declare it."""
+
+    async def run(context: ToolContext, *, day: Annotated[str, Field(pattern="^[0-9-]+$")]) -> str:
+        """Tell."""
+        return f"it ran on {day}"
+
+    run.__name__ = name
+    return tool()(run)
+
+
+LONG = "a" * 80
+
+
+def test_names_are_made_fit_for_endpoints_and_stay_apart() -> None:
+    names = ["get.weather", "get_weather", "get weather", "größe", "日本", LONG, f"{LONG}b", "ok-1"]
+    surface = build_surface(Registry(*(declared(name) for name in names)))
+    told = list(surface.callable)
+    assert len(set(told)) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in told)
+    assert [spec.registered or spec.name for spec in surface.direct] == names
+    assert (told[1], told[3], told[7]) == ("get_weather", "gr_e", "ok-1")
+
+
+def test_a_name_that_is_made_fit_depends_on_no_unrelated_tool() -> None:
+    alone = build_surface(Registry(declared("get.weather"))).direct[0].name
+    beside = build_surface(Registry(declared("zzz"), declared("get.weather"))).direct[1].name
+    assert alone == beside == "get_weather"
+
+
+@pytest.mark.parametrize("level", ["simple", "full", "names_only"])
+def test_the_block_is_the_array_at_every_level(level: SchemaLevel) -> None:
+    surface = build_surface(Registry(declared("when")), level=level)
+    (entry,) = surface.native
+    assert surface.block == canonical_json([entry])
+    sent = entry["function"]["parameters"]["properties"]["day"]
+    assert ("pattern" in sent) == (level == "full")
+    assert surface.direct[0].parameters["properties"]["day"]["pattern"] == "^[0-9-]+$"
+
+
+def test_every_tool_has_a_description() -> None:
+    async def quiet(context: ToolContext) -> str:
+        return ""
+
+    (entry,) = build_surface(Registry(tool()(quiet))).native
+    assert entry["function"]["description"] == "quiet"
