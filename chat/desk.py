@@ -11,6 +11,7 @@ from chat.admission import Admission
 from chat.endpoints import Connect, Endpoints
 from chat.guild_setup import GuildSetup
 from chat.portability import Portability
+from chat.probing import Prober
 from data.keys import KeyRing
 from data.store import Store
 from providers.base import Provider
@@ -24,6 +25,7 @@ class Desk:
     endpoints: Endpoints
     setup: GuildSetup
     portability: Portability
+    prober: Prober
 
 
 def open_desk(
@@ -47,5 +49,10 @@ def open_desk(
         is_approved=admission.is_approved,
     )
     setup = GuildSetup(store=store, endpoints=endpoints, connect=connect, admission=admission)
-    portability = Portability(store=store, setup=setup)
-    return Desk(admission=admission, endpoints=endpoints, setup=setup, portability=portability)
+    return Desk(
+        admission=admission,
+        endpoints=endpoints,
+        setup=setup,
+        portability=Portability(store=store, setup=setup),
+        prober=Prober(store=store, routes=endpoints),
+    )

@@ -25,6 +25,7 @@ from cogs.delivery import CADENCE
 from cogs.operator import Operator, operators_of
 from cogs.permissions import NEEDED
 from cogs.ports import Meta, Service
+from cogs.probing import Probing
 from cogs.queueing import TELL_AFTER
 from cogs.setup import Setup
 from cogs.tool import Tool
@@ -114,6 +115,7 @@ class VerbatimBot(commands.Bot):
         config = Config(self._service, self._desk.admission, reads_all=self._reads_all)
         await self.add_cog(config)
         await self.add_cog(Setup(self._desk, config.config))
+        await self.add_cog(Probing(self._desk.prober))
         await self.add_cog(Tool(me, self._service))
         await self.add_cog(operator)
         self._sync = asyncio.create_task(sync_if_changed(self.tree, self._meta))

@@ -17,6 +17,7 @@ from chat.desk import Desk
 from chat.guild_setup import SetupRefused
 from chat.portability import LARGEST_FILE, Imported
 from cogs.forms import EndpointForm, PersonaForm, clipped
+from cogs.probing import probe_offer
 from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class Setup(commands.Cog):
     async def _test(self, interaction: discord.Interaction) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
         said = await self._desk.setup.test(_guild(interaction), by=interaction.user.id)
-        await interaction.edit_original_response(content=clipped(said, 2000))
+        await interaction.edit_original_response(content=clipped(said, 2000), view=probe_offer())
 
     async def _reset(self, interaction: discord.Interaction) -> None:
         view = ui.View(timeout=None)

@@ -1,0 +1,123 @@
+"""The thorough part of /config test: the probe, its table, and the button that applies it.
+
+Invariant: whoever presses a button needs Manage Server at that moment. No address and no words of
+the server are shown: the operator's are the operator's to know.
+"""
+
+import logging
+from collections.abc import Mapping
+
+import discord
+from discord import ui
+from discord.ext import commands
+
+from chat.probing import Outdated, Prober, applicable
+from cogs.forms import clipped
+from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately
+from providers.base import EndpointError
+from providers.probe import Findings, sentence, table, verdict_that_follows
+
+log = logging.getLogger(__name__)
+
+_RUN_ID = "probe:run"
+_APPLY_ID = "probe:apply"
+_MOST = 2000
+_RUNNING = (
+    "I ask the model a few tiny questions, with and without tools. That takes about a minute, "
+    "longer on slow hardware …"
+)
+_FORGOTTEN = "I no longer have the findings of that test. Run it again with `/config test`."
+
+
+def probe_offer() -> ui.View:
+    """The button under the short test; `Probing` serves it."""
+    view = ui.View(timeout=None)
+    view.add_item(ui.Button(label="Test tool calling", custom_id=_RUN_ID))
+    view.stop()
+    return view
+
+
+class Probing(commands.Cog):
+    """Serves the buttons. Findings are kept in memory until they are applied or replaced."""
+
+    def __init__(self, prober: Prober) -> None:
+        self._prober = prober
+        self._found: dict[int, Findings] = {}
+
+    @commands.Cog.listener()
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Serve a button, also one from before a restart."""
+        if interaction.type is not discord.InteractionType.component:
+            return
+        custom_id = (interaction.data or {}).get("custom_id")
+        if custom_id not in {_RUN_ID, _APPLY_ID}:
+            return
+        guild_id = interaction.guild_id
+        if guild_id is None or not interaction.permissions.manage_guild:
+            await answer_privately(interaction, NOT_ALLOWED)
+            return
+        try:
+            await interaction.response.defer()
+            if custom_id == _RUN_ID:
+                await self._run(interaction, guild_id)
+            else:
+                await self._apply(interaction, guild_id)
+        except EndpointError as error:
+            await interaction.edit_original_response(content=error.member, view=None)
+        except Exception:
+            log.exception("A test of the endpoint could not be served.")
+            await answer_privately(interaction, BROKEN)
+
+    async def _run(self, interaction: discord.Interaction, guild_id: int) -> None:
+        await interaction.edit_original_response(content=_RUNNING, view=None)
+        findings = await self._prober.probe(guild_id)
+        self._found[guild_id] = findings
+        view = ui.View(timeout=None)
+        if applicable(findings) or verdict_that_follows(findings) is not None:
+            apply: ui.Button[ui.View] = ui.Button(
+                label="Apply", style=discord.ButtonStyle.primary, custom_id=_APPLY_ID
+            )
+            view.add_item(apply)
+        view.stop()
+        await interaction.edit_original_response(
+            content=clipped(findings_text(findings), _MOST), view=view
+        )
+
+    async def _apply(self, interaction: discord.Interaction, guild_id: int) -> None:
+        findings = self._found.pop(guild_id, None)
+        if findings is None:
+            await interaction.edit_original_response(content=_FORGOTTEN, view=None)
+            return
+        try:
+            values = await self._prober.apply(guild_id, findings)
+        except Outdated as error:
+            await interaction.edit_original_response(content=str(error), view=None)
+            return
+        log.info("Server %s: what a test showed was applied: %s.", guild_id, dict(values))
+        content = f"{findings_text(findings)}\n{_applied(values)}"
+        await interaction.edit_original_response(content=clipped(content, _MOST), view=None)
+
+
+def findings_text(findings: Findings) -> str:
+    """Table, verdict and what follows, as a message."""
+    if not findings.answered:
+        return sentence(findings)
+    rows = table(findings)
+    width = max(len(row.what) for row in rows)
+    lines = [f"{row.what:<{width}}  {row.found}" for row in rows]
+    values = applicable(findings)
+    follows = [f"What follows: {_in_words(values)}."] if values else []
+    return "\n".join(["```", *lines, "```", sentence(findings), *follows])
+
+
+def _applied(values: Mapping[str, str]) -> str:
+    if not values:
+        return "Applied: the next answer goes by this verdict."
+    return (
+        f"Applied: {_in_words(values)}, except where an admin has set something else in "
+        "`/config workarounds`."
+    )
+
+
+def _in_words(values: Mapping[str, str]) -> str:
+    return ", ".join(f"`{name}` {value}" for name, value in values.items())
