@@ -52,11 +52,6 @@ class Admission:
         """Ids of the application's owner or team."""
         return self._operators
 
-    @property
-    def dms_are_fixed(self) -> bool:
-        """Whether the settings say who may write direct messages, so that no command can."""
-        return self._dms is not None
-
     def introduce(self, operators: Collection[int], *, is_public: bool) -> None:
         """Tell who the operators are, and whether others can invite the bot too."""
         self._operators = frozenset(operators)

@@ -27,7 +27,7 @@ class StageReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What the builder did, for snapshots and for what is reported as grounding.
+    """What the builder did, for snapshots and for the turn that follows.
 
     `room` is how many tokens are left for the exchanges of the turn.
     """
@@ -38,7 +38,6 @@ class Report:
     room: int = 0
     dropped_exchanges: int = 0
     prefix_hash: str = ""
-    context_snippets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
