@@ -272,6 +272,12 @@ _CAST = (
         usage={"completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 64}},
     ),
     Personality(
+        name="vLLM, calls inside thinking",
+        tools="text",
+        calls_in_thought=True,
+        thought_field="reasoning",
+    ),
+    Personality(
         name="SGLang",
         rules=(refuses(vllm_shape, 400, "Unexpected message role.", rules.developer),),
         deltas=with_null_identity,
@@ -303,6 +309,11 @@ _CAST = (
         tools="both",
         written='{{"name": "{name}", "arguments": {arguments}}}',
         plain_finish="tool_calls",
+    ),
+    Personality(name="LocalAI, with its own answer function", says_with="answer"),
+    Personality(
+        name="oMLX, alive by empty chunks",
+        before=b'data: {"object":"chat.completion.chunk","choices":[]}\n\n',
     ),
     Personality(
         name="mlx_lm.server",

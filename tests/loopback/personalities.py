@@ -53,6 +53,10 @@ class Personality:
     timings: Mapping[str, Json] | None = None
     thought: str = ""
     thought_field: str = "reasoning_content"
+    calls_in_thought: bool = False
+    """A call that stays in the text stands in the thinking, which never ends."""
+    says_with: str = ""
+    """A function of the server's own, which it calls in place of words where tools are offered."""
     done: bytes = b"data: [DONE]\n\n"
     pause: float = 0.0
     """Seconds before an answer begins."""
@@ -99,7 +103,7 @@ def think(body: Body, *, told_natively: bool) -> Said:
 
 
 class PersonalEndpoint:
-    """Serves one personality inside `standing`."""
+    """Serves one personality inside `serving`."""
 
     def __init__(self, personality: Personality) -> None:
         self.personality = personality
@@ -137,6 +141,8 @@ class PersonalEndpoint:
         manners = self.personality
         await asyncio.sleep(manners.pause)
         said = think(body, told_natively=manners.tools != "ignored")
+        if manners.says_with and said.text and "tools" in body:
+            said = Said(name=manners.says_with, arguments=json.dumps({"message": said.text}))
         if not body.get("stream"):
             return web.json_response(_completion(manners, body, said))
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -154,17 +160,24 @@ def _structured(manners: Personality, body: Body, said: Said) -> bool:
 
 
 def _words(manners: Personality, body: Body, said: Said) -> str:
-    """What stands in the content."""
+    """What the model writes itself, as the server hands it on."""
     if said.name and (manners.tools != "native" or "tools" not in body):
         return manners.written.format(name=said.name, arguments=said.arguments)
     return said.text
 
 
+def _thought_and_words(manners: Personality, body: Body, said: Said) -> tuple[str, str]:
+    """What stands in the field for thinking and in the content."""
+    words = _words(manners, body, said)
+    return (words, "") if manners.calls_in_thought and said.name else (manners.thought, words)
+
+
 def _completion(manners: Personality, body: Body, said: Said) -> Chunk:
     structured = _structured(manners, body, said)
-    message: Chunk = {"role": "assistant", "content": _words(manners, body, said)}
-    if manners.thought:
-        message[manners.thought_field] = manners.thought
+    thought, words = _thought_and_words(manners, body, said)
+    message: Chunk = {"role": "assistant", "content": words}
+    if thought:
+        message[manners.thought_field] = thought
     if structured:
         call = entry(said.name, said.arguments, id="call_1")
         message = {**message, "content": message["content"] or None, "tool_calls": [call]}
@@ -178,12 +191,12 @@ def _completion(manners: Personality, body: Body, said: Said) -> Chunk:
 
 def _chunks(manners: Personality, body: Body, said: Said) -> Iterator[Chunk]:
     structured = _structured(manners, body, said)
-    words = _words(manners, body, said)
+    thought, words = _thought_and_words(manners, body, said)
     if manners.streaming == "without_calls" and "tools" in body and said.name:
         structured, words = False, ""
     yield _chunk({"role": "assistant", "content": manners.content_first})
-    if manners.thought:
-        yield _chunk({manners.thought_field: manners.thought})
+    if thought:
+        yield _chunk({manners.thought_field: thought})
     size = len(words) or 1 if manners.streaming == "in_one_piece" else 4
     for at in range(0, len(words), size):
         yield _chunk({"content": words[at : at + size]})

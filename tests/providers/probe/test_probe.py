@@ -60,6 +60,7 @@ EXPECTED: Mapping[str, Mapping[str, Any]] = {
     },
     "vLLM without a tool parser": {**REFUSED, "context_window": 40960},
     "vLLM, a Mistral template": {**NATIVE, **STRICT, "cached_tokens": True},
+    "vLLM, calls inside thinking": {**VERBATIM, "native_tools": "only_as_text"},
     "SGLang": NATIVE,
     "KoboldCpp": {**NATIVE, "context_window": 4096, "usage_in_stream": "unknown"},
     "KoboldCpp, calls left in the text": {
@@ -74,6 +75,8 @@ EXPECTED: Mapping[str, Mapping[str, Any]] = {
     },
     "TabbyAPI": NATIVE,
     "LocalAI": NATIVE,
+    "LocalAI, with its own answer function": NATIVE,
+    "oMLX, alive by empty chunks": NATIVE,
     "mlx_lm.server": NATIVE,
     "mlx-serve, calls lost in streams": {
         "native_tools": "only_unstreamed",
