@@ -4,6 +4,8 @@ import time
 import pytest
 
 from providers.verbatim import call_key, find_calls
+from tests.providers.verbatim.corpus import Case, load_all
+from tests.providers.verbatim.outcome import calls, parse
 from tests.providers.verbatim.renderers import RENDERERS, Call
 from tests.providers.verbatim.surface import SURFACE
 
@@ -33,7 +35,10 @@ def test_calls_of_every_dialect_are_found(dialect: str) -> None:
         "x = {};",
     ],
 )
-@pytest.mark.parametrize("dialect", ["taught, bare", "hermes", "bare objects", "pythonic list"])
+@pytest.mark.parametrize(
+    "dialect",
+    ["taught, bare", "hermes", "bare objects", "pythonic list", "llama function tag"],
+)
 def test_calls_are_found_wherever_they_stand(frame: str, dialect: str) -> None:
     assert KEY in find_calls(frame.format(RENDERERS[dialect]([CALL])), SURFACE)
 
@@ -43,6 +48,12 @@ def test_calls_inside_json_are_found(dialect: str) -> None:
     page = {"body": RENDERERS[dialect]([CALL])}
     assert KEY in find_calls(json.dumps(page), SURFACE)
     assert KEY in find_calls(json.dumps({"result": json.dumps(page)}), SURFACE)
+
+
+@pytest.mark.parametrize("case", [case for case in load_all() if not case.switches], ids=str)
+def test_whatever_would_run_if_the_model_said_it_is_found(case: Case) -> None:
+    runs = {call_key(name, dict(arguments)) for name, arguments in calls(parse([case.text]))}
+    assert runs <= find_calls(case.text, SURFACE)
 
 
 def test_all_calls_are_found() -> None:

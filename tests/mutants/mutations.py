@@ -1,0 +1,727 @@
+"""The mutations: for each rule of what counts as a call, a small change that drops it.
+
+Invariant: `before` stands exactly once in its file, and what comes of the change still imports.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutation:
+    """One change to one file under providers/, and the rule that it drops, in words."""
+
+    rule: str
+    dropped: str
+    file: str
+    before: str
+    after: str
+    tests: str = "tests/providers/verbatim"
+
+
+def _in(rule: str, *changes: tuple[str, str, str, str]) -> tuple[Mutation, ...]:
+    return tuple(
+        Mutation(
+            rule=rule,
+            dropped=dropped,
+            file=f"providers/verbatim/{file}",
+            before=before,
+            after=after,
+        )
+        for dropped, file, before, after in changes
+    )
+
+
+_DIALECTS = (
+    *("announced", "deepseek", "functionary", "functools", "gemma", "glm", "harmony", "hermes"),
+    *("invoke", "kimi", "kimi3", "mistral", "qwen", "react", "token_wrappers"),
+)
+
+MUTATIONS = (
+    *_in(
+        "A wrapper with explicit markers, outside code, is a call",
+        (
+            "wrappers are read",
+            "engine.py",
+            "return word in self._grammar.wrappers or word in self._grammar.calls",
+            "return word in self._grammar.calls",
+        ),
+        (
+            "markers that begin a call are read",
+            "engine.py",
+            "return word in self._grammar.wrappers or word in self._grammar.calls",
+            "return word in self._grammar.wrappers",
+        ),
+        (
+            "inline code shows its text",
+            "engine.py",
+            "            yield from inline_code(self.scan, self.out, run)\n",
+            "            return\n",
+        ),
+        (
+            "a fence shows its text",
+            "engine.py",
+            "elif (yield from fenced_text(self.scan, self.out, char, run)):",
+            "elif not run:",
+        ),
+        (
+            "a marker in quotation marks is named, not used",
+            "engine.py",
+            "or self.out.tail[-1:] in _QUOTES:\n            return False\n        return word",
+            ":\n            return False\n        return word",
+        ),
+        *(
+            (
+                f"the dialect {name} is known",
+                "dialects/registry.py",
+                f"        {name},\n",
+                "",
+            )
+            for name in _DIALECTS
+        ),
+    ),
+    *_in(
+        "`name(args)` alone on its line, bare or in backticks, is a call",
+        (
+            "it is read bare",
+            "engine.py",
+            "                (forms.TAUGHT, self._read_taught),\n",
+            "",
+        ),
+        (
+            "it is read in backticks",
+            "engine.py",
+            'reads = self._unmarked_calls and (fence or char == "`")',
+            "reads = self._unmarked_calls and fence",
+        ),
+        (
+            "nothing else stands on the line",
+            "taught.py",
+            'ends = not char or char == "\\n"',
+            "ends = bool(end)",
+        ),
+        (
+            "a signature is none",
+            "taught.py",
+            '    return all(_PARAMETER.fullmatch(part.strip()) for part in inner.split(","))\n',
+            "    return False\n",
+        ),
+    ),
+    *_in(
+        "A fence that holds nothing but such calls is read",
+        (
+            "fences are read",
+            "engine.py",
+            'reads = self._unmarked_calls and (fence or char == "`")',
+            'reads = self._unmarked_calls and (not fence and char == "`")',
+        ),
+        (
+            "nothing else stands in the fence",
+            "fenced.py",
+            "    if end - closer < run:\n        return None\n",
+            "    if end - closer < run:\n        return pos\n",
+        ),
+        (
+            "a fence in a programming language is a sample if words follow",
+            "fenced.py",
+            "    if info in _CODE_FENCES:\n        c.last = True\n    elif",
+            "    if",
+        ),
+    ),
+    *_in(
+        "Inline code `name({...})` that closes the message after a lead-in is a call",
+        (
+            "it is read",
+            "engine.py",
+            "and not self._shows_calls\n",
+            "and not self._shows_calls and (at_start or fence)\n",
+        ),
+        (
+            "it closes the message",
+            "taught.py",
+            "            if not alone:\n                c.last = True\n            end +=",
+            "            end +=",
+        ),
+        (
+            "its arguments are an object",
+            "taught.py",
+            "objects_only=not alone, stops=stops)",
+            "objects_only=False, stops=stops)",
+        ),
+    ),
+    *_in(
+        "The whole reply is one JSON call object or an array of them",
+        (
+            "it is read",
+            "engine.py",
+            "(forms.OBJECT, self._read_objects), ",
+            "",
+        ),
+        (
+            "an array is read",
+            "bare.py",
+            'if char == "[" and end is None and not in_array:',
+            'if char == "[" and end is None and in_array:',
+        ),
+    ),
+    *_in(
+        "A JSON call object after prose is a call if it ends the message",
+        (
+            "it ends the message",
+            "bare.py",
+            "    if end is not None:\n        c.last = True\n    return end\n",
+            "    return end\n",
+        ),
+        (
+            "prose may stand before it",
+            "bare.py",
+            "            if c.names.resolve(value):\n                return True\n"
+            "            if not c.setting.whole:",
+            "            if not c.setting.whole:",
+        ),
+    ),
+    *_in(
+        "Code samples, indented blocks, quotations, tables, links and lists show calls",
+        (
+            "an indented block",
+            "engine.py",
+            'code_block = not self.out.thinking and (pos - start >= 4 or char == "\\t")',
+            "code_block = False",
+        ),
+        (
+            "a quotation",
+            "engine.py",
+            'quoted = code_block or (char in (">", "|") and not self.out.thinking)',
+            'quoted = code_block or (char == "|" and not self.out.thinking)',
+        ),
+        (
+            "a table",
+            "engine.py",
+            'quoted = code_block or (char in (">", "|") and not self.out.thinking)',
+            'quoted = code_block or (char == ">" and not self.out.thinking)',
+        ),
+        (
+            "a list",
+            "engine.py",
+            "self._shows_calls = quoted or (yield from self._is_item(pos, char))",
+            "self._shows_calls = quoted",
+        ),
+        (
+            "a link",
+            "taught.py",
+            'return end if (yield from c.scan.peek(after)) in ("", "\\n", "<") else None',
+            "return end if after is not None else None",
+        ),
+        (
+            "inline code in the middle of a sentence",
+            "engine.py",
+            "read = partial(_read_inline, end, run, at_start)",
+            "read = partial(_read_inline, end, run, True)",
+        ),
+    ),
+    *_in(
+        "JSON that merely has a name, arguments that are no object, a schema: text",
+        (
+            "a schema",
+            "bare.py",
+            "if call.schema or call.odd or call.bare:",
+            "if call.odd or call.bare:",
+        ),
+        (
+            "arguments that are no object",
+            "bare.py",
+            "if call.schema or call.odd or call.bare:",
+            "if call.schema or call.bare:",
+        ),
+        (
+            "a name alone",
+            "bare.py",
+            "if call.schema or call.odd or call.bare:",
+            "if call.schema or call.odd:",
+        ),
+        (
+            "members beside the name that are no arguments",
+            "bare.py",
+            "return not call.flat or not isinstance(bind_call(spec, call.arguments), BindFailure)",
+            "return True",
+        ),
+    ),
+    *_in(
+        "A call in reasoning runs only if the turn says nothing else, and then the last one",
+        (
+            "it is not run where it stands",
+            "writer.py",
+            "self._ledger.thought(piece, raw, None if self._field else piece.span)",
+            "self._ledger.call(piece, raw)",
+        ),
+        (
+            "it runs in a silent turn",
+            "ledger.py",
+            "        self._events.append(self._numbered(call))\n",
+            "",
+        ),
+        (
+            "words said before it",
+            "ledger.py",
+            "or not keeps or self.spoke or self.called:",
+            "or not keeps or self.called:",
+        ),
+        (
+            "calls made before it",
+            "ledger.py",
+            "or not keeps or self.spoke or self.called:",
+            "or not keeps or self.spoke:",
+        ),
+        (
+            "words said after it",
+            "ledger.py",
+            "            self.spoke = True\n            self._release()\n",
+            "            self.spoke = True\n",
+        ),
+        (
+            "native calls beside it",
+            "ledger.py",
+            "if native_calls or self.finish in _CUT:",
+            "if self.finish in _CUT:",
+        ),
+        (
+            "a response that was cut off",
+            "ledger.py",
+            "if native_calls or self.finish in _CUT:",
+            "if native_calls:",
+        ),
+        (
+            "the last call counts",
+            "ledger.py",
+            "        self._release()\n        self._kept_call = replace(outcome, span=span)",
+            "        if self._kept_call:\n            return self.reasoning(raw, span)\n"
+            "        self._kept_call = replace(outcome, span=span)",
+        ),
+        (
+            "call_in_reasoning=never",
+            "ledger.py",
+            "or not keeps or self.spoke or self.called:",
+            "or self.spoke or self.called:",
+        ),
+    ),
+    *_in(
+        "A call of a name that is not offered is an error with the closest names",
+        (
+            "it is an error, not text",
+            "ledger.py",
+            'return self._error(site, raw, "unknown_tool", self._unknown(site.name))',
+            "return None",
+        ),
+        (
+            "the closest names",
+            "ledger.py",
+            "        near = self._names.closest(name)\n",
+            "        near = list[str]()\n",
+        ),
+        (
+            "a bare object is one only if it is the whole reply",
+            "engine.py",
+            "whole=not self._ledger.spoke,",
+            "whole=True,",
+        ),
+        (
+            "and only if it is exactly a name and an arguments object",
+            "bare.py",
+            "return lone and c.setting.whole and call.exact and not call.schema",
+            "return lone and c.setting.whole and not call.schema",
+        ),
+        (
+            "a damaged name is not run on a guess",
+            "names.py",
+            "                return found[0] if len(found) == 1 else None\n        return None\n",
+            "                return found[0] if len(found) == 1 else None\n"
+            "        return self._specs[self.closest(name)[0]] if self.closest(name) else None\n",
+        ),
+        (
+            "a name by its case and joints",
+            "names.py",
+            'return _JOINTS.sub("", name).casefold()',
+            "return name",
+        ),
+        (
+            "a name by its namespace",
+            "names.py",
+            "for n in range(1, len(pieces))",
+            "for n in range(0)",
+        ),
+        (
+            "a suffix that two tools share means neither",
+            "names.py",
+            "self._suffixes.get(_fold(tail), [])\n            if found:\n"
+            "                return found[0] if len(found) == 1 else None",
+            "self._suffixes.get(_fold(tail), [])\n            if found:\n"
+            "                return found[0]",
+        ),
+    ),
+    *_in(
+        "An empty wrapper at a line's start, or one with prose, is malformed; a mention is text",
+        (
+            "an empty wrapper",
+            "payloads.py",
+            '        c.malformed("it is empty", pos)\n        return pos\n',
+            "        return None\n",
+        ),
+        (
+            "a wrapper with prose",
+            "payloads.py",
+            "    if marker in grammar.closers or (ended and own_line):\n",
+            "    if not wrapper.opener:\n",
+        ),
+        (
+            "a mention in a sentence",
+            "payloads.py",
+            "meant = c.setting.line_start and wrapper.strict",
+            "meant = wrapper.strict",
+        ),
+        (
+            "JSON without a name in a wrapper",
+            "payloads.py",
+            "    if not calls and not early:\n        c.settle(start",
+            "    if not calls and not early:\n        return None\n        c.settle(start",
+        ),
+    ),
+    *_in(
+        "Arguments that do not fit the schema are an error with the schema",
+        (
+            "the schema is asked",
+            "arguments.py",
+            "    if found:\n        return BindFailure(problems=tuple(found))\n    return Bound",
+            "    return Bound",
+        ),
+        (
+            "the schema is told",
+            "arguments.py",
+            'f"Write one JSON object that satisfies this schema: {schema}"',
+            'f"Write one JSON object. {schema[:0]}"',
+        ),
+        (
+            "arguments beyond the limit are refused",
+            "ledger.py",
+            "if site.size or _size(site) > self._settings.max_argument_chars:",
+            "if site.size > 1 << 40:",
+        ),
+    ),
+    *_in(
+        "A call that the length limit cut off does not run unless it is complete",
+        (
+            "its closer was seen",
+            "ledger.py",
+            'unsure = site.ending != "closed" and self.finish in _CUT',
+            "unsure = False",
+        ),
+        (
+            "brackets are closed only where the model stopped by itself",
+            "ledger.py",
+            'unfinished = site.ending == "open" and self.finish not in _BY_ITSELF',
+            "unfinished = False",
+        ),
+        (
+            "an open string is never closed",
+            "ledger.py",
+            'if site.ending == "cut" or unfinished or unsure:',
+            "if unfinished or unsure:",
+        ),
+    ),
+    Mutation(
+        rule="A call that the length limit cut off does not run unless it is complete",
+        dropped="a native call of a turn that was cut",
+        file="providers/openai/fold.py",
+        before='        if reason == "length":\n            # Servers',
+        after="        if call is None:\n            # Servers",
+        tests="tests/providers/openai/test_fold.py",
+    ),
+    *_in(
+        "A writing call that stands in foreign text does not run",
+        (
+            "it does not run",
+            "ledger.py",
+            "if not spec.read_only and key in self._settings.copied:",
+            "if not key:",
+        ),
+        (
+            "read-only calls do",
+            "ledger.py",
+            "if not spec.read_only and key in self._settings.copied:",
+            "if key in self._settings.copied:",
+        ),
+        (
+            "in the member's own message it is text",
+            "ledger.py",
+            "        if not spec.read_only and key in self._settings.quoted:\n"
+            "            return None\n",
+            "",
+        ),
+        (
+            "the key is that of the bound arguments",
+            "ledger.py",
+            "key = call_key(spec.name, bound.arguments)",
+            "key = call_key(site.name, {})",
+        ),
+        (
+            "escaped JSON is foreign text too",
+            "foreign.py",
+            "dict.fromkeys((text, _unescaped(text), _unescaped(_unescaped(text))))",
+            "(text,)",
+        ),
+        (
+            "foreign text is read at every place",
+            "foreign.py",
+            "    if marker in GRAMMAR.calls:\n"
+            "        return (yield from GRAMMAR.calls[marker](c, GRAMMAR, 0, end))\n",
+            "",
+        ),
+        (
+            "foreign text is read as a response",
+            "foreign.py",
+            "        found.update(_as_a_response(form, surface))\n",
+            "",
+        ),
+    ),
+    *_in(
+        "`args`: an object, one bare value, keywords, positions in schema order, nothing",
+        (
+            "an object",
+            "arguments.py",
+            "    if len(positional) == 1 and isinstance(positional[0], Mapping):\n"
+            '        yield {**cast("JsonObject", positional[0]), **keywords}\n',
+            "",
+        ),
+        (
+            "one bare value",
+            "arguments.py",
+            "        yield {needed[0]: positional[0], **keywords}\n",
+            "        return\n",
+        ),
+        (
+            "keywords",
+            "literals.py",
+            "                keywords.append((word.group(), value))\n",
+            "                positional.append(value)\n",
+        ),
+        (
+            "positions in schema order",
+            "arguments.py",
+            "        yield {**dict(zip(free, positional, strict=False)), **keywords}\n",
+            "        yield {**dict(zip(sorted(free), positional, strict=False)), **keywords}\n",
+        ),
+        (
+            "nothing",
+            "arguments.py",
+            '    if raw is None:\n        return _judge(spec, {}, "{}")\n',
+            "    if raw is None:\n        return BindFailure(problems=())\n",
+        ),
+    ),
+    *_in(
+        "Repair, after strict JSON failed, where the result satisfies the schema",
+        (
+            "it is flagged",
+            "arguments.py",
+            "bound = _judge(spec, values, None, repaired=True)",
+            "bound = _judge(spec, values, None)",
+        ),
+        (
+            "quotation marks of other kinds",
+            "literals.py",
+            "        if char and char in _CLOSING_QUOTE:\n",
+            "        if char == '\"':\n",
+        ),
+        (
+            "keys without quotes",
+            "literals.py",
+            '        if word is None:\n            raise Unreadable("no key")\n',
+            '        raise Unreadable("no key")\n',
+        ),
+        (
+            "quotes inside strings",
+            "arguments.py",
+            "    for guess_quotes in (False, True):\n        try:\n"
+            "            value = read_value(text,",
+            "    for guess_quotes in (False,):\n        try:\n            value = read_value(text,",
+        ),
+        (
+            "Python's literals",
+            "literals.py",
+            '    "True": True,\n',
+            "",
+        ),
+        (
+            "commas too many",
+            "literals.py",
+            '            if char == ",":\n                pos += 1\n                continue\n'
+            "            key, pos",
+            '            if char == ",":\n                raise Unreadable("a comma")\n'
+            "            key, pos",
+        ),
+        (
+            "brackets that are missing",
+            "literals.py",
+            "        if not self.leniency.close_missing:\n",
+            "        if pos >= 0:\n",
+        ),
+        (
+            "objects encoded twice",
+            "arguments.py",
+            "    for _ in range(2):\n        if not isinstance(value, str):",
+            "    for _ in range(0):\n        if not isinstance(value, str):",
+        ),
+        (
+            "a stop token at a string's end",
+            "arguments.py",
+            'text = _STOP_TOKEN.sub("", value) if value[-1:] == ">" else value',
+            "text = value",
+        ),
+    ),
+    *_in(
+        "Coercion follows the schema",
+        (
+            "numbers in strings",
+            "coercion.py",
+            '            return read_int(text)\n        if name == "integer" and _NUMBER',
+            '            return text\n        if name == "integer" and _NUMBER',
+        ),
+        (
+            "a string stays a string",
+            "coercion.py",
+            "    types = _types(schema)\n    if types and not any(",
+            "    types = _types(schema)\n    if isinstance(value, str) and value[:1].isdigit():\n"
+            "        value = int(value) if value.isdecimal() else value\n"
+            "    if types and not any(",
+        ),
+        (
+            "a number keeps its spelling where a string is wanted",
+            "coercion.py",
+            "            return value.spelling\n",
+            "            return str(float(value))\n",
+        ),
+        (
+            "truth in words",
+            "coercion.py",
+            'return {"true": True, "false": False}.get(text.lower(), value)',
+            "return value",
+        ),
+        (
+            "enums by case",
+            "coercion.py",
+            "return same[0] if len(same) == 1 else value",
+            "return value",
+        ),
+        (
+            "JSON in strings",
+            "coercion.py",
+            "        return _inner_json(text, value)\n",
+            "        return value\n",
+        ),
+        (
+            "a lone value in an array",
+            "coercion.py",
+            "        return [value]\n",
+            "        return value\n",
+        ),
+        (
+            "null is dropped where it says nothing",
+            "coercion.py",
+            "            inner is None\n            and key in known",
+            "            inner is not inner\n            and key in known",
+        ),
+        (
+            "but not where it is required",
+            "coercion.py",
+            "            and key not in needed\n",
+            "",
+        ),
+        (
+            "and not where the schema admits it",
+            "coercion.py",
+            "            and not _admits(None, inner_schema, root)\n",
+            "",
+        ),
+        (
+            "references",
+            "coercion.py",
+            "        if not isinstance(reference, str) or",
+            "        if reference or not isinstance(reference, str) or",
+        ),
+    ),
+    *_in(
+        "After the last call, the first words end the response",
+        (
+            "words are dropped",
+            "ledger.py",
+            "            self.cut = True\n            text, start = words, start + blank\n",
+            "            text, start = words, start + blank\n",
+        ),
+        (
+            "calls behind words do not run",
+            "ledger.py",
+            "        if self.cut:\n            self.drop(site.span, AFTER_CALLS)\n"
+            "            return\n",
+            "",
+        ),
+        (
+            "an invented turn is not the model's",
+            "engine.py",
+            "        self.out.think(None)\n        self._ledger.cut = True\n",
+            "        self.out.think(None)\n",
+        ),
+    ),
+    *_in(
+        "Several calls run, each with an id of its own",
+        (
+            "ids count up",
+            "ledger.py",
+            "        self._ordinal += 1\n",
+            "        self._ordinal = 1\n",
+        ),
+        (
+            "a call is announced as soon as its name is certain",
+            "candidate.py",
+            "            self._sink.started(spec.name)\n",
+            "",
+        ),
+    ),
+    *_in(
+        "Any partition of a text gives the same events, and prose flows",
+        (
+            "a marker that has half come is waited for",
+            "scanner.py",
+            "            if not undecided or self.ended:\n                return found, end",
+            "            if undecided in (True, False):\n                return found, end",
+        ),
+        (
+            "a name that has half come is waited for",
+            "payloads.py",
+            "decided = pos < c.scan.end or c.scan.ended",
+            "decided = pos <= c.scan.end or c.scan.ended",
+        ),
+        (
+            "a word that is no name is let go",
+            "payloads.py",
+            "            if written[0].isupper() and not c.names.begins(written):\n"
+            "                return None\n",
+            "",
+        ),
+        (
+            "markers inside strings end nothing",
+            "scanner.py",
+            "                if suspect and not (yield from self._ends_value(end)):",
+            "                if suspect:",
+        ),
+        (
+            "tokens that no table knows are hidden",
+            "unlisted.py",
+            "return end + 2 if closes and name and name == name.strip() else None",
+            "return None",
+        ),
+        (
+            "a call that unknown markup wraps is an error",
+            "unlisted.py",
+            "    if called is None:\n",
+            "    if called is None or name == name:\n",
+        ),
+    ),
+)
+"""In the order of the rules. A change may make an import or a variable idle; nobody lints it."""
