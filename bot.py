@@ -302,8 +302,10 @@ async def _wired(
             connect=partial(guilds_provider, limits=_limits(settings)),
             approved_guilds=settings.approved_guilds,
             dms=settings.dms,
+            probes_changes=True,
         )
         stack.push_async_callback(desk.endpoints.close)
+        stack.push_async_callback(desk.prober.close)
         service = ChatService(
             store=store,
             routes=desk.endpoints,

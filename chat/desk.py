@@ -37,8 +37,10 @@ def open_desk(
     connect: Connect,
     approved_guilds: Literal["ask", "all"] | Collection[int],
     dms: Literal["on", "off"] | None,
+    probes_changes: bool = False,
 ) -> Desk:
-    """A desk whose `endpoints` are the caller's to close; see Endpoints and Admission."""
+    """A desk whose `prober` and then `endpoints` are the caller's to close; see Endpoints and
+    Admission. With `probes_changes` an endpoint or model is tested as soon as a guild sets it."""
     admission = Admission(store, approved_guilds=approved_guilds, dms=dms)
     endpoints = Endpoints(
         store=store,
@@ -48,11 +50,18 @@ def open_desk(
         with_model=with_model,
         is_approved=admission.is_approved,
     )
-    setup = GuildSetup(store=store, endpoints=endpoints, connect=connect, admission=admission)
+    prober = Prober(store=store, routes=endpoints)
+    setup = GuildSetup(
+        store=store,
+        endpoints=endpoints,
+        connect=connect,
+        admission=admission,
+        changed=prober.later if probes_changes else lambda _: None,
+    )
     return Desk(
         admission=admission,
         endpoints=endpoints,
         setup=setup,
         portability=Portability(store=store, setup=setup),
-        prober=Prober(store=store, routes=endpoints),
+        prober=prober,
     )

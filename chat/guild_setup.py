@@ -7,7 +7,7 @@ when the operator sets it, and a key is never handed out again in any form.
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -75,15 +75,25 @@ class Saved:
 
 
 class GuildSetup:
-    """One guild's setup at a time, over the store and the endpoints of all."""
+    """One guild's setup at a time, over the store and the endpoints of all.
+
+    `changed` is told the guild that has another endpoint or model from now on.
+    """
 
     def __init__(
-        self, *, store: Store, endpoints: Endpoints, connect: Connect, admission: Admission
+        self,
+        *,
+        store: Store,
+        endpoints: Endpoints,
+        connect: Connect,
+        admission: Admission,
+        changed: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._endpoints = endpoints
         self._connect = connect
         self._admission = admission
+        self._changed = changed
         self._listed: dict[tuple[str, str], tuple[float, Sequence[str]]] = {}
 
     async def endpoint(self, guild_id: int) -> GuildEndpoint | None:
@@ -144,6 +154,7 @@ class GuildSetup:
             set_by=by,
         )
         log.info("Server %s has an endpoint of its own, set by %s.", guild_id, by)
+        self._changed(guild_id)
         return Saved(url=url, model=model, has_key=sealed is not None, doubt=doubt)
 
     async def models(self, guild_id: int, *, by: int) -> Sequence[str]:
@@ -177,6 +188,7 @@ class GuildSetup:
             await self._store.settings.put(guild_id, "", MODEL, name)
         else:
             await self._store.endpoints.set_model(guild_id, name)
+        self._changed(guild_id)
 
     async def persona(self, guild_id: int) -> tuple[str, str]:
         """The guild's persona and server rules; empty where none are set."""

@@ -1,17 +1,26 @@
 """What a test of an endpoint changes for the turns after it."""
 
-from collections.abc import AsyncGenerator
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import pytest
 
+from chat.desk import open_desk
+from chat.guild_setup import Wish
 from chat.probing import Outdated, Prober, applicable
+from data.keys import open_keys
 from data.store import Store
 from prompt.verbatim import Verdict
 from providers.openai.adapter import Limits, OpenAIProvider
+from providers.openai.guilds import guilds_provider
 from providers.probe import Findings
 from tests.chat.house import House, SoleEndpoint
+from tests.chat.scripted import ScriptedModel
 from tests.loopback.cast import BY_NAME, LOST_IN_STREAMS
 from tests.loopback.personalities import PersonalEndpoint, Personality, serving
 
@@ -113,3 +122,81 @@ def test_a_window_that_no_turn_would_fit_into_is_not_applied() -> None:
     findings = Findings(endpoint="e", model="m", context_window=512)
     assert applicable(findings) == {}
     assert applicable(replace(findings, context_window=2048)) == {"context_window": "2048"}
+
+
+async def settled(condition: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(10):
+        while not await condition():
+            await asyncio.sleep(0.01)
+
+
+async def test_a_test_in_the_background_applies_what_follows(store: Store) -> None:
+    async with bench(store, LOST_IN_STREAMS) as here:
+        here.prober.later(7)
+
+        async def learnt() -> bool:
+            return await here.switch("stream_with_tools") == "whole"
+
+        await settled(learnt)
+        await here.prober.close()
+
+
+async def test_closing_and_a_newer_change_give_a_test_up(store: Store) -> None:
+    slow = replace(BY_NAME["TabbyAPI"], pause=0.2)
+    async with bench(store, slow) as here:
+        for _ in range(3):
+            here.prober.later(7)
+            await asyncio.sleep(0.05)
+        await here.prober.close()
+        asked = len(here.endpoint.bodies)
+        assert asked <= 3
+        await asyncio.sleep(0.3)
+        assert len(here.endpoint.bodies) == asked
+        assert await here.house.verdict() == NONE_SEEN
+
+
+async def test_a_test_in_the_background_that_gets_no_answer_changes_nothing(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="chat.probing")
+    async with serving(BY_NAME["TabbyAPI"]) as endpoint:
+        pass
+    provider = OpenAIProvider(base_url=endpoint.base_url)
+    prober = Prober(store=store, routes=SoleEndpoint(provider))
+    prober.later(7)
+
+    async def logged() -> bool:
+        return "could not be tested" in caplog.text
+
+    await settled(logged)
+    await prober.close()
+    await provider.close()
+    assert [record.levelname for record in caplog.records] == ["INFO"]
+
+
+async def test_an_endpoint_that_a_guild_brings_is_tested_by_itself(
+    store: Store, tmp_path: Path
+) -> None:
+    desk = open_desk(
+        store,
+        open_keys(tmp_path, None),
+        operators=ScriptedModel(),
+        with_model=lambda model: ScriptedModel(),
+        connect=partial(guilds_provider, limits=Limits()),
+        approved_guilds="ask",
+        dms=None,
+        probes_changes=True,
+    )
+    desk.admission.introduce({1}, is_public=True)
+    async with serving(LOST_IN_STREAMS) as endpoint:
+        await desk.setup.set_endpoint(7, Wish(url=endpoint.base_url), by=1)
+        brought = await desk.setup.endpoint(7)
+        assert brought is not None
+
+        async def learnt() -> bool:
+            verdict = await store.verdicts.get(brought.id, "local-model")
+            return verdict.learnt.get("stream_with_tools") == "whole"
+
+        await settled(learnt)
+        await desk.prober.close()
+        await desk.endpoints.close()
