@@ -7,6 +7,7 @@ gigabytes of inference engine, of which reading text needs nothing.
 
 import hashlib
 import importlib.abc
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -26,10 +27,10 @@ def install() -> None:
     if _MARK.is_file() and _MARK.read_text(encoding="ascii") == wanted:
         return
     print(f"Installing the peers into {FOLDER} ...", file=sys.stderr, flush=True)
-    _MARK.unlink(missing_ok=True)
+    shutil.rmtree(FOLDER, ignore_errors=True)
     command = [
         *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
-        *("--no-deps", "--require-hashes", "--upgrade", "--target", str(FOLDER)),
+        *("--no-deps", "--require-hashes", "--target", str(FOLDER)),
         *("--requirement", str(LOCK)),
     ]
     subprocess.run(command, check=True, stdout=sys.stderr)
