@@ -87,6 +87,7 @@ def _ask(
     try:
         agreed = _answer(console, stdin)
     except KeyboardInterrupt:
+        console.print()  # nobody's Enter ends the line of the question
         agreed = False
     if not agreed:
         raise Declined(
@@ -100,6 +101,7 @@ def _answer(console: Console, stdin: TextIO) -> bool:
         console.print("Go on? [bold]\\[Y/n][/bold] ", end="")
         line = stdin.readline()
         if not line:
+            console.print()
             return False
         answer = _ANSWERS.get(line.strip().lower())
         if answer is not None:

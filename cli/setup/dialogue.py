@@ -69,7 +69,11 @@ def wants_setup(stdin: TextIO, stdout: TextIO) -> bool:
     try:
         return ask.yes("Set it up now?")
     except InputEnded:
+        ask.say()
         return False
+    except KeyboardInterrupt:
+        ask.say()
+        raise
 
 
 class _Setup:

@@ -65,6 +65,27 @@ def test_what_is_declined_was_shown_and_is_not_fetched(
     assert not home.exists()
 
 
+class Interrupted(io.StringIO):
+    """A terminal at which Ctrl-C is pressed."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self, size: int = -1, /) -> str:
+        raise KeyboardInterrupt
+
+
+def test_leaving_the_question_by_a_key_ends_its_line(
+    home: Path, console: Console, keyboard: tuple[int, TextIO]
+) -> None:
+    master, stdin = keyboard
+    os.write(master, b"\x04")
+    for leaving in (stdin, Interrupted()):
+        with pytest.raises(Declined):
+            offer_model(home, console=console, stdin=leaving)
+        assert seen(console).endswith("[Y/n] \n")
+
+
 def test_what_is_agreed_to_is_fetched(
     home: Path, index: Path, console: Console, keyboard: tuple[int, TextIO]
 ) -> None:

@@ -1,8 +1,11 @@
 """The dialogue, answered line by line: what it offers, takes, refuses and writes."""
 
+import io
+
 import pytest
 
 from chat.reply import Reply
+from cli.setup.dialogue import wants_setup
 from cli.setup.options import Options
 from data.keys import KEY_NAME
 from tests.cli.setup.conftest import GOOD, GOOD_TOKEN, Desk, answered
@@ -191,6 +194,20 @@ async def test_a_failed_test_turn_leads_back(desk: Desk) -> None:
     keys = [s.api_key and s.api_key.get_secret_value() for s in desk.tried]
     assert keys == [None, None, "typed-key", None]
     assert ended.settings.base_url == other.base_url
+
+
+def test_declining_the_first_day_by_a_key_ends_the_line() -> None:
+    class Interrupted(io.StringIO):
+        def readline(self, size: int = -1, /) -> str:
+            raise KeyboardInterrupt
+
+    shown = io.StringIO()
+    assert not wants_setup(io.StringIO(""), shown)
+    assert shown.getvalue().endswith("[Y/n]: \n")
+    with pytest.raises(KeyboardInterrupt):
+        wants_setup(Interrupted(), shown)
+    assert shown.getvalue().endswith("[Y/n]: \n")
+    assert shown.getvalue().count("Set it up now?") == 2
 
 
 async def test_an_interruption_leaves_nothing_half_written(desk: Desk) -> None:
