@@ -30,8 +30,9 @@ SECONDS = 180.0
 
 _REQUEST_SECONDS = 60.0
 _TOLD_SECONDS = 5.0
-# About the key, the address or the model: every other request would hear the same.
 _HOPELESS = frozenset({401, 403, 404})
+"""About the key, the address or the model, as a rule: then every request hears the same."""
+
 _USAGE = re.compile(r"stream_options|include_usage", re.IGNORECASE)
 _MAPPING = re.compile(r"\bitems\b|from a mapping|must be (a|an) (dict|mapping|object)")
 """How chat templates fail on old arguments that are a string."""
@@ -103,12 +104,17 @@ class _Asking:
     async def _tools(self) -> None:
         streamed = questions.tools_streamed(self._model, with_usage=True)
         answer = await self._ask(streamed)
-        if answer.status in _HOPELESS:
+        if answer.status in _HOPELESS and not await self._chats():
             raise _Over("It refuses requests as such.", read(answer, SURFACE).said)
         if answer.status >= 400 and _USAGE.search(answer.text):
             self.recording.usage_refused = True
             await self._ask(questions.tools_streamed(self._model, with_usage=False))
         await self._ask(questions.tools_whole(self._model))
+
+    async def _chats(self) -> bool:
+        """Whether a message without tools is answered."""
+        await self._ask(questions.plain(self._model, with_usage=False))
+        return self.recording.works("plain")
 
     async def _roles(self) -> None:
         with_usage = not self.recording.usage_refused

@@ -14,7 +14,6 @@ from providers.probe.findings import (
     Taken,
     ToolRole,
     Vision,
-    settings_that_follow,
 )
 
 _NATIVE: Mapping[NativeTools, str] = {
@@ -111,8 +110,3 @@ def sentence(findings: Findings) -> str:
     if findings.trouble:
         words += f" {findings.trouble}"
     return words
-
-
-def settings_in_words(findings: Findings) -> str:
-    """The switches that follow, one after the other; empty where the defaults suit."""
-    return ", ".join(f"{name} {value}" for name, value in settings_that_follow(findings).items())

@@ -10,7 +10,7 @@ from providers.openai.adapter import OpenAIProvider
 from providers.probe import Findings, probe, sentence, settings_that_follow
 from tests.loopback.cast import BY_NAME, LOST_IN_STREAMS
 from tests.loopback.personalities import PersonalEndpoint, Personality, serving
-from tests.loopback.personality_rules import Refusal, openai_shape, refuses
+from tests.loopback.personality_rules import Refusal, offers_tools, openai_shape, refuses
 
 ALL = {**BY_NAME, LOST_IN_STREAMS.name: LOST_IN_STREAMS}
 
@@ -156,13 +156,22 @@ async def test_a_server_that_answers_every_path_with_200_has_answered_nothing() 
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
-async def test_a_door_that_is_closed_is_knocked_at_once(status: int) -> None:
+async def test_a_closed_door_is_not_knocked_at_for_long(status: int) -> None:
     rule = refuses(openai_shape, status, "not for you", bool)
     async with serving(Personality(name="closed", rules=(rule,))) as endpoint:
         findings = await probed(endpoint)
-    assert len(endpoint.bodies) == 1
+    assert len(endpoint.bodies) == 2
     assert sentence(findings) == "No test request was answered. It refuses requests as such."
     assert findings.remedy == f"{status}: not for you"
+
+
+async def test_a_404_that_is_about_tools_alone_does_not_end_the_test() -> None:
+    words = "No endpoints found that support tool use"
+    rule = refuses(openai_shape, 404, words, offers_tools)
+    router = Personality(name="a router", rules=(rule,), tools="ignored")
+    async with serving(router) as endpoint:
+        findings = await probed(endpoint)
+    assert (findings.native_tools, findings.calls_worked) == ("refused", 6)
 
 
 async def test_nobody_listens() -> None:
