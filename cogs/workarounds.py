@@ -30,8 +30,11 @@ _MAIN = "tool_mode"
 _MOST_SWITCHES = 11
 """A switch takes three of the 40 components; beside them stand up to two texts and the pages."""
 
-_HELP = {True: 150, False: 300}
-"""Characters of a switch's help, on the first page and on others: a panel holds 4,000 in all."""
+_HELP = 300
+"""Characters of a switch's help."""
+
+_HELP_ON_FIRST = 150
+"""The same where switches of all themes may stand together: a panel holds 4,000 in all."""
 
 _MODES = {
     "native": "tool calls go through the endpoint's `tools` field alone",
@@ -75,9 +78,8 @@ def workarounds_panel(overview: Overview, page: str = FIRST) -> ui.LayoutView:
         panel.add_item(ui.TextDisplay(f"{title}\n### {_title(page)}"))
         shown = [each for each in overview.switches if each.theme == page]
     for switch in shown[:_MOST_SWITCHES]:
-        panel.add_item(
-            ui.TextDisplay(f"**{switch.name}**: {clipped(switch.help, _HELP[page == FIRST])}")
-        )
+        most = _HELP_ON_FIRST if page == FIRST and switch.name != _MAIN else _HELP
+        panel.add_item(ui.TextDisplay(f"**{switch.name}**: {clipped(switch.help, most)}"))
         panel.add_item(ui.ActionRow(_menu(switch, page)))
     if page == FIRST:
         panel.add_item(ui.TextDisplay(f"-# {_summary(overview.switches)}"))

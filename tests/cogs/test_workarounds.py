@@ -18,6 +18,11 @@ def test_every_page_keeps_to_what_discord_takes(page: str, stored: dict[str, str
     assert panel.content_length() <= LONGEST_PANEL
 
 
+def test_the_switch_that_always_stands_first_is_explained_whole() -> None:
+    (main,) = (spec for spec in SWITCHES if spec.name == "tool_mode")
+    assert main.help in str(workarounds_panel(overview_of(switches({}))).to_components())
+
+
 @pytest.mark.parametrize(
     ("custom_id", "control"),
     [
