@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     try:
         if args.command == "probe":
-            return probe.run(args, os.environ, sys.stdout)
+            return probe.run(args, os.environ, sys.stdout, sys.stderr)
         enters_secrets = args.command in {"setup", "import-llmcord"}
         settings = load_settings(os.environ, tolerate_lost_keys=enters_secrets)
         if args.command == "setup":

@@ -16,8 +16,12 @@ from providers.probe import Findings, probe, sentence, settings_that_follow, tab
 from providers.probe.asking import SECONDS
 
 
-def run(args: argparse.Namespace, environ: Mapping[str, str], stdout: TextIO) -> int:
+def run(
+    args: argparse.Namespace, environ: Mapping[str, str], stdout: TextIO, stderr: TextIO
+) -> int:
     """Probe and print. The exit status is 0 if a test call worked, else 1."""
+    if stderr.isatty():
+        print("Asking; on slow hardware this takes a minute or two ...", file=stderr)
     return asyncio.run(_run(args, environ, stdout))
 
 

@@ -27,10 +27,11 @@ def arguments(*given: str) -> argparse.Namespace:
 
 async def run(endpoint: PersonalEndpoint, *given: str) -> tuple[int, str]:
     """As from the command line, whose event loop is its own."""
-    out = io.StringIO()
+    out, aside = io.StringIO(), io.StringIO()
     args = arguments("--base-url", endpoint.base_url, *given)
-    status = await asyncio.to_thread(probe.run, args, {"VERBATIM_API_KEY": KEY}, out)
+    status = await asyncio.to_thread(probe.run, args, {"VERBATIM_API_KEY": KEY}, out, aside)
     assert KEY not in out.getvalue()
+    assert aside.getvalue() == ""
     return status, out.getvalue()
 
 
