@@ -1,6 +1,6 @@
 """How replies are sampled, and what a prompt may cost for it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prompt.snapshot import Budget
 from providers.base import RequestOptions
@@ -13,6 +13,11 @@ class Generation:
     max_reply_tokens: int
     temperature: float | None
     context_window: int | None
+
+    def holding(self, window: int | None) -> "Generation":
+        """This with another window, but none larger than what the operator set."""
+        known = [size for size in (window, self.context_window) if size is not None]
+        return replace(self, context_window=min(known, default=None))
 
     @property
     def budget(self) -> Budget:

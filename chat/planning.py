@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 MAX_REPLANS = 4
 
+CONTEXT_WINDOW = "context_window"
+
 
 @dataclass(slots=True, kw_only=True)
 class Plan:
@@ -53,14 +55,16 @@ class Plan:
         or may not, be changed."""
         cause = error.cause if isinstance(error, Replan) else error
         if self._revisions == MAX_REPLANS:
-            raise cause
+            raise error
         self._revisions += 1
         if isinstance(error, Replan) and self._may(error.change):
             self._change(error.change)
         elif isinstance(cause, ToolsRefused):
             await self._without_field(cause)
+        elif isinstance(error, Replan) and error.change.name == CONTEXT_WINDOW:
+            raise cause  # setting a window that was planned for, or a larger one, helps nobody
         else:
-            raise cause
+            raise error
 
     async def keep(self) -> None:
         """Remember the changes with which the endpoint has answered."""
@@ -69,11 +73,10 @@ class Plan:
 
     @property
     def _generation(self) -> Generation:
-        window = self.config.context_window or self.generation.context_window
-        return replace(self.generation, context_window=window)
+        return self.generation.holding(self.config.context_window)
 
     def _may(self, change: Change) -> bool:
-        if change.name == "context_window":
+        if change.name == CONTEXT_WINDOW:
             # A window that the prompt was planned for already explains nothing.
             smaller = int(change.value) < self._generation.budget.window
             return smaller and is_open(self.gathered.stored, self._known, change)

@@ -182,7 +182,7 @@ class ChatService:
             mode=wire_mode(config.tools, verdict, self._surface(config)),
             verdict=verdict,
             tool_mode=config.tools.tool_mode,
-            context_window=config.context_window or self._generation_of(route).context_window,
+            context_window=self._generation_of(route).holding(config.context_window).context_window,
             switches=switches(stored, verdict.learnt),
             brought=route.owner != 0,
         )

@@ -144,11 +144,13 @@ class ToolsRefused(EndpointError):
 class Replan(EndpointError):
     """The endpoint's error names one thing; with `change` made, the request may pass.
 
-    `cause` is the error to report where the change cannot be made.
+    `cause` is the error without that knowledge. Where the change may not be made by itself, the
+    remedy names it.
     """
 
     def __init__(self, change: Change, cause: EndpointError) -> None:
-        super().__init__(cause.member, remedy=cause.remedy, detail=cause.detail)
+        hint = f"It may help to set {change.name} to {change.value} in /config workarounds."
+        super().__init__(cause.member, remedy=f"{cause.remedy} {hint}", detail=cause.detail)
         self.change = change
         self.cause = cause
 

@@ -178,6 +178,7 @@ async def test_a_window_that_was_planned_for_explains_nothing(server: Server) ->
     shown = await server.ask(refusal("context size exceeded", n_ctx=8192), text="Hi")
     assert shown.reply.state == "failed"
     assert shown.reply.notices == ["This conversation is too long for the model."]
+    assert "8192" not in shown.reply.remedy
 
 
 async def test_what_an_admin_has_set_is_not_changed(server: Server) -> None:
@@ -185,6 +186,7 @@ async def test_what_an_admin_has_set_is_not_changed(server: Server) -> None:
     shown = await server.ask(refusal("System role not supported"))
     assert shown.reply.state == "failed"
     assert shown.reply.notices == ["The model server does not accept the request."]
+    assert "set system_layout to fold_into_user in /config workarounds" in shown.reply.remedy
     switch = await server.switch("system_layout")
     assert (switch.is_set, switch.learnt) == (True, None)
 
@@ -204,6 +206,15 @@ async def test_what_did_not_help_is_not_kept(server: Server) -> None:
     )
     assert shown.reply.state == "failed"
     assert (await server.switch("system_layout")).learnt is None
+
+
+async def test_nobody_widens_the_window_that_the_operator_set(store: Store) -> None:
+    house = House(store, window=6000)
+    windows: list[int | None] = []
+    for value in ("16384", "4096", "default"):
+        await house.service.configure(7, "context_window", value)
+        windows.append((await house.service.overview(7)).context_window)
+    assert windows == [6000, 4096, 6000]
 
 
 # Without a socket.

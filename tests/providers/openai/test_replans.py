@@ -135,14 +135,14 @@ def refusal(kind: type[EndpointError] = Refused) -> EndpointError:
     return kind("It failed.", remedy="Look.", detail="d")
 
 
-def test_a_replan_tells_what_its_cause_does() -> None:
+def test_a_replan_tells_what_its_cause_does_and_what_may_help() -> None:
     cause = refusal()
     found = replanned(cause, 400, "stream_options", PLAIN, Wire())
     assert isinstance(found, Replan)
     assert (found.cause, found.member, found.remedy, found.detail) == (
         cause,
         "It failed.",
-        "Look.",
+        "Look. It may help to set usage_in_stream to off in /config workarounds.",
         "d",
     )
 
