@@ -285,6 +285,7 @@ class ChatService:
             options,
             slow_after=self._slow_after,
             on_empty=plan.config.on_empty,
+            doubts_template="template_opens_think" not in plan.gathered.stored,
         )
 
     async def _answer(

@@ -79,7 +79,11 @@ class _Round:
 
 
 class TurnRun:
-    """Runs one turn and keeps what it said and did; `turns` is what history will replay."""
+    """Runs one turn and keeps what it said and did; `turns` is what history will replay.
+
+    `on_empty` is the switch empty_reply. `doubts_template` tells that a chat template is only
+    believed to open a block of thinking: if none ends, the next answer is read without it.
+    """
 
     def __init__(
         self,
@@ -91,6 +95,7 @@ class TurnRun:
         *,
         slow_after: float = SLOW_AFTER,
         on_empty: str = "nudge_once",
+        doubts_template: bool = False,
     ) -> None:
         self._provider = provider
         self._work = work
@@ -100,6 +105,7 @@ class TurnRun:
         """What requests from now on ask for."""
         self._slow_after = slow_after
         self._on_empty = on_empty
+        self._doubts_template = doubts_template
         self._told_errors = 0
         self._nudged = False
         self._rounds = 0
@@ -148,6 +154,8 @@ class TurnRun:
                     self._end(text, got.finish_reason)
                     return
                 self._nudged = True
+                if self._doubts_template and self.thinking_never_ends:
+                    self._take_text_for_words()
                 text, notes = NOTHING_SAID, [ANSWER_NUDGE]
             elif last:
                 unrun = [refused(call, "round_limit", message=LAST_ROUND) for call in got.calls]
@@ -173,6 +181,11 @@ class TurnRun:
             prompt = prompt.grown(*exchange)
             self._rounds, self._last = number, last
             self._exchanges += exchange
+
+    def _take_text_for_words(self) -> None:
+        """No longer hold text until the end of a block of thinking that may not be there."""
+        wire = self.options.wire.changed("template_opens_think", "learn")
+        self.options = replace(self.options, wire=wire)
 
     def _echoes(self, got: _Round, prompt: Prompt) -> bool:
         """Whether the model is to read its thinking again, as far as that leaves room."""

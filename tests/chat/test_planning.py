@@ -281,7 +281,8 @@ async def test_a_template_that_opens_thinking_is_noticed_and_forgotten(server: S
     assert (await server.switch("template_opens_think")).learnt == "yes"
     shown = await server.ask(Step(text="Hm.</think>Bye.", split=1), text="Thanks")
     assert not any("Hm" in seen.text for seen in shown.seen)
-    await server.ask(Step(text="No end."), Step(text="None."), text="Well?")
+    shown = await server.ask(Step(text="No end."), Step(text="In words."), text="Well?")
+    assert (shown.reply.text, shown.reply.notices) == ("In words.", [])
     assert (await server.switch("template_opens_think")).learnt is None
     shown = await server.ask(Step(text="Hi again."), text="Hello")
     assert shown.reply.text == "Hi again."
