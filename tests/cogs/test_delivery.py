@@ -89,6 +89,35 @@ async def test_typing_ends_with_a_turn_that_shows_nothing_while_it_runs(
     ]
 
 
+async def test_an_answer_that_is_to_stay_empty_posts_nothing(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cogs.delivery._TYPING_EVERY", 0.2)
+
+    async def script(stage: Stage) -> None:
+        stage.reply.silent = True
+        await asyncio.sleep(0.3)
+
+    scene.service.script = script
+    scene.ask("think")
+    await scene.turns_done()
+    assert scene.answers() == []
+    typed = len(scene.server.journal.of("typing"))
+    await asyncio.sleep(0.5)
+    assert len(scene.server.journal.of("typing")) == typed
+
+
+async def test_an_answer_that_is_to_stay_empty_still_shows_its_notices(scene: Scene) -> None:
+    async def notice(stage: Stage) -> None:
+        stage.reply.silent = True
+        stage.reply.notices.append("Stopped.")
+
+    scene.service.script = notice
+    scene.ask("again")
+    await scene.turns_done()
+    assert [answer.text for answer in scene.answers()] == ["-# Stopped."]
+
+
 async def test_a_long_answer_overflows_into_messages_that_are_then_left_alone(
     scene: Scene,
 ) -> None:
