@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.encoding import EncodingError, decode_turns, encode_turns
-from prompt.values import ImageReference, TextPart, ToolCall, ToolResult, Turn
+from prompt.values import (
+    ImageReference,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    Turn,
+)
 
 # Half surrogate pairs included: a model can write them as JSON escapes.
 texts = st.text(st.characters(), max_size=20)
@@ -37,6 +44,7 @@ results = st.builds(
 )
 parts = (
     st.builds(TextPart, text=texts)
+    | st.builds(ReasoningPart, text=texts)
     | st.builds(ImageReference, url=texts, description=texts)
     | calls
     | results

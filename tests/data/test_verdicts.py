@@ -19,3 +19,12 @@ async def test_the_last_verdict_of_each_pair_holds(database: Database):
     assert await verdicts.get("http://host/v1", "m") == refusing
     assert await verdicts.get("http://host/v1", "n") == native
     assert await verdicts.get("http://other/v1", "m") == Verdict()
+
+
+async def test_switches_that_were_learnt_stay_with_their_model(database: Database):
+    verdicts = Verdicts(database)
+    learnt = Verdict(learnt={"tool_role": "as_user", "context_window": "4096"})
+    await verdicts.put("http://host/v1", "m", learnt)
+    assert await verdicts.get("http://host/v1", "m") == learnt
+    await verdicts.put("http://host/v1", "m", Verdict())
+    assert (await verdicts.get("http://host/v1", "m")).learnt == {}
