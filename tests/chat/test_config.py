@@ -1,3 +1,5 @@
+import re
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -239,3 +241,14 @@ def test_the_defaults_of_adapters_are_those_of_the_table() -> None:
     for name in WIRE_NAMES:
         (spec,) = [spec for spec in SWITCHES if spec.name == name]
         assert Wire().value(name) == spec.default, name
+
+
+def test_the_documentation_lists_every_switch_with_its_values() -> None:
+    page = (Path(__file__).parents[2] / "docs/endpoints.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (\*\*[^|]+) \|", page, re.MULTILINE))
+    assert rows.keys() == {spec.name for spec in SWITCHES}
+    for spec in SWITCHES:
+        default, *others = spec.choices
+        listed = ", ".join([f"**{default}**", *others])
+        told = rows[spec.name]
+        assert told == listed if spec.numbers is None else told.startswith(f"**{default}**, or a")
