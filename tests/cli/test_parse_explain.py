@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cli.parse import Case, parse
+from chat.captured import Case, parse
 from providers.verbatim import ParserSettings
 from tests.cli.test_parse import main
 from tests.providers.verbatim.corpus import load_all

@@ -3,7 +3,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.parse_events import printable
+from chat.parse_events import printable
 from prompt.events import (
     CallStarted,
     Dropped,
