@@ -6,22 +6,13 @@ problem at once. Secrets appear neither in a repr nor in an error.
 """
 
 import logging
-import math
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit, urlunsplit
+from typing import Any
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    SecretStr,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -32,6 +23,16 @@ from pydantic_settings.exceptions import SettingsError as _SourceError
 
 from data.errors import StoreError
 from data.keys import KeyLost, KeyRing, WrongOrigin, open_keys
+from data.setting_types import (
+    AbsolutePath,
+    EndpointUrl,
+    Guilds,
+    LogLevel,
+    OnOff,
+    Seconds,
+    Secret,
+    absolute,
+)
 
 log = logging.getLogger(__name__)
 
@@ -49,70 +50,9 @@ _NOT_IN_CONFIG = {
     "master_key": "since a key beside its lock protects nothing",
 }
 
-LogLevel = Literal["debug", "info", "warning", "error", "critical"]
-
 
 class SettingsError(Exception):
     """Settings that cannot be used. The message has one line for each problem, and no value."""
-
-
-def _one_line_of_ascii(secret: SecretStr) -> SecretStr:
-    value = secret.get_secret_value()
-    if not (value.isascii() and value.isprintable()) or " " in value:
-        raise ValueError("must be one word of plain letters, digits and signs; copy it again")
-    return secret
-
-
-def _endpoint_url(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError as error:
-        raise ValueError("is no valid URL") from error
-    if parts.scheme not in {"http", "https"}:
-        raise ValueError("must start with http:// or https://")
-    if not host:
-        raise ValueError("names no host")
-    if parts.username is not None or parts.password is not None:
-        raise ValueError("must not hold a user name or password; a key goes into VERBATIM_API_KEY")
-    if parts.query or parts.fragment:
-        raise ValueError("must end with its path, without ? and #")
-    # What most people copy is the address of the chat route; the base is what stands before it.
-    path = parts.path.rstrip("/").removesuffix("/chat/completions").rstrip("/")
-    return urlunsplit((parts.scheme, parts.netloc, path or "/v1", "", ""))
-
-
-def _absolute(path: Path) -> Path:
-    try:
-        return path.expanduser().absolute()
-    except RuntimeError as error:
-        raise ValueError("starts with ~, but the home directory of that user is unknown") from error
-
-
-def _finite(seconds: float) -> float:
-    if not math.isfinite(seconds):
-        raise ValueError("must be a finite number")
-    return seconds
-
-
-def _lower(value: object) -> object:
-    return value.lower() if isinstance(value, str) else value
-
-
-def _guilds(value: object) -> object:
-    """A word, or guild ids as people write them: numbers with commas or blanks between."""
-    text = str(value).strip().lower().strip("[]")
-    if text in {"ask", "all"}:
-        return text
-    ids = text.replace(",", " ").split()
-    if not ids or not all(one.isascii() and one.isdecimal() for one in ids):
-        raise ValueError("must be ask, all, or the ids of servers with commas between")
-    return frozenset(map(int, ids))
-
-
-_Secret = Annotated[SecretStr, AfterValidator(_one_line_of_ascii)]
-_Seconds = Annotated[float, Field(gt=0), AfterValidator(_finite)]
-_Path = Annotated[Path, AfterValidator(_absolute)]
 
 
 class Settings(BaseSettings):
@@ -120,12 +60,12 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    discord_token: _Secret | None = Field(
+    discord_token: Secret | None = Field(
         default=None,
         description="the bot's token from the Discord developer portal; without it, chat runs "
         "in the terminal",
     )
-    base_url: Annotated[str, AfterValidator(_endpoint_url)] | None = Field(
+    base_url: EndpointUrl | None = Field(
         default=None,
         description="the base URL of an OpenAI-compatible endpoint; without it, the embedded "
         "endpoint is offered",
@@ -137,20 +77,20 @@ class Settings(BaseSettings):
         "the endpoint lists",
         examples=["qwen3-8b"],
     )
-    api_key: _Secret | None = Field(
+    api_key: Secret | None = Field(
         default=None, description="the key for that endpoint, if it asks for one"
     )
-    master_key: _Secret | None = Field(
+    master_key: Secret | None = Field(
         default=None,
         description="the key that secrets are encrypted with; without it, one is made and kept in "
         "master.key in the home directory",
     )
-    home: _Path = Field(
+    home: AbsolutePath = Field(
         default=REPOSITORY / "var",
         description="the directory for everything that is kept: database, models, logs",
         examples=["/srv/verbatim"],
     )
-    model_path: _Path | None = Field(
+    model_path: AbsolutePath | None = Field(
         default=None,
         description="a GGUF file for the embedded endpoint, used instead of fetching its model",
         examples=["/srv/models/qwen3-4b.gguf"],
@@ -176,27 +116,25 @@ class Settings(BaseSettings):
         description="the sampling temperature, 0 to 2; without it, the endpoint's own default",
         examples=[0.7],
     )
-    first_token_timeout: _Seconds = Field(
+    first_token_timeout: Seconds = Field(
         default=300, description="the longest wait for the first piece of an answer, in seconds"
     )
-    idle_timeout: _Seconds = Field(
+    idle_timeout: Seconds = Field(
         default=120, description="the longest pause between two pieces of an answer, in seconds"
     )
-    approved_guilds: Annotated[Literal["ask", "all"] | frozenset[int], BeforeValidator(_guilds)] = (
-        Field(
-            default="ask",
-            description="which servers your endpoint serves without your being asked: all, or a "
-            "list of server ids; the others ask you in a direct message",
-            examples=["81384788765712384, 41771983423143937"],
-        )
+    approved_guilds: Guilds = Field(
+        default="ask",
+        description="which servers your endpoint serves without your being asked: all, or a "
+        "list of server ids; the others ask you in a direct message",
+        examples=["81384788765712384, 41771983423143937"],
     )
-    dms: Annotated[Literal["on", "off"], BeforeValidator(_lower)] | None = Field(
+    dms: OnOff | None = Field(
         default=None,
         description="on or off: whether others than you may chat in direct messages; without it, "
         "what /config dms says",
         examples=["off"],
     )
-    log_level: Annotated[LogLevel, BeforeValidator(_lower)] = Field(
+    log_level: LogLevel = Field(
         default="info", description="how much is logged: debug, info, warning, error or critical"
     )
 
@@ -295,7 +233,7 @@ def _home(layers: list[tuple[str, dict[str, Any]]]) -> Path:
     for origin, layer in layers:
         if "home" in layer:
             try:
-                return _absolute(Path(layer["home"]))
+                return absolute(Path(layer["home"]))
             except ValueError as error:
                 raise SettingsError(_line("home", str(error), origin)) from None
     default: Path = Settings.model_fields["home"].default

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
-from providers.verbatim import forms, tokens
+from providers.verbatim import forms, mentions, tokens
 from providers.verbatim.bare import read_objects
 from providers.verbatim.candidate import Candidate, Setting
 from providers.verbatim.code import fenced_text, inline_code
@@ -36,8 +36,6 @@ _TILDES = re.compile(r"~*")
 _INFO = re.compile(r"[\w+.#-]*")
 _ROLE = re.compile(r"[A-Za-z]*")
 _NEVER = re.compile(r"(?!)")
-_QUOTES = frozenset("\"'“‘«(")
-_SENTENCE_ENDS = frozenset(".!?:\n")
 _AFTER_MENTION = frozenset(" ,.;:)\"'”’»")
 _ORPHANS = Words(tokens.ORPHANS)
 _ROLE_ENDS = {word: Words(ends) for word, ends in tokens.NAMED_TURN.items()}
@@ -246,9 +244,9 @@ class Engine:
         form = forms.FENCE if fence else forms.TICKED if at_start else forms.CLOSING
         read: Reader
         if fence:
-            read = partial(_read_fence, end, run)
+            read = partial(read_fence, pos=end, run=run)
         else:
-            read = partial(_read_inline, end, run, at_start)
+            read = partial(read_line, pos=end, ticks=run, alone=at_start)
         reads = self._unmarked_calls and (fence or char == "`") and not self._shows_calls
         if reads and (yield from self._try(form, read, marked=False)):
             return
@@ -277,7 +275,7 @@ class Engine:
             yield from self._unlisted(calls=calls)
         elif word in self._grammar.channels:
             yield from self._try(word, partial(self._read_channel, word, end), marked=True)
-        elif word in tokens.THINKING and not out.thinking and self._stands_apart():
+        elif word in tokens.THINKING and self._opens_thinking():
             out.hide(end, "start of thinking")
             out.think(_THINKING_ENDS[word])
             self._line_start = True
@@ -288,7 +286,7 @@ class Engine:
             self._line_start = pos == self._content
             out.hide(end, _TOKEN)
         elif word in self._markers.foreign and not self._field:
-            if self._begins_turn():
+            if mentions.begins_turn(self.out.tail, self.out.pos == self._content):
                 yield from self._invented(end)
             elif word.startswith(_TOKEN_BEGINS):
                 out.hide(end, _TOKEN)
@@ -310,7 +308,7 @@ class Engine:
 
     def _opens_call(self, word: str, *, calls: bool) -> bool:
         """Whether a marker here may open a call: not in quotes, and only if calls are read."""
-        if not calls or self._settings.text_calls == "off" or self.out.tail[-1:] in _QUOTES:
+        if not calls or self._settings.text_calls == "off" or mentions.quoted(self.out.tail):
             return False
         return word in self._grammar.wrappers or word in self._grammar.calls
 
@@ -348,21 +346,20 @@ class Engine:
     def _read_unknown(self, end: int, c: Candidate) -> Wait[int | None]:
         return (yield from read_unknown(c, self._grammar, end))
 
-    def _stands_apart(self) -> bool:
-        """Whether a thinking tag here opens a block, rather than being named in a sentence."""
-        before = self.out.tail
-        if before[-1:] == " ":
-            return self.out.pos == self._content or before[0] in _SENTENCE_ENDS
-        return not before[-1:].isalpha()
+    def _opens_thinking(self) -> bool:
+        opens_line = self.out.pos == self._content
+        return not self.out.thinking and mentions.stands_apart(self.out.tail, opens_line)
 
     def _orphan(self, end: int) -> Wait[None]:
         """A closing tag that nothing opened: what was said so far is thinking."""
         before = self.out.tail
         after = yield from self.scan.peek(end)
-        in_sentence = before[-1:] in _QUOTES or (
-            before[-1:] == " " and before[0] not in _SENTENCE_ENDS
-        )
-        if in_sentence and self.out.pos != self._content and after and after in _AFTER_MENTION:
+        if (
+            mentions.named_in_sentence(before)
+            and self.out.pos != self._content
+            and after
+            and after in _AFTER_MENTION
+        ):
             self.out.words(end)
             return
         self.out.release()
@@ -370,17 +367,15 @@ class Engine:
         self.out.hide(end, "end of thinking")
         self._line_start = True
 
-    def _begins_turn(self) -> bool:
-        """Whether a turn can begin here, rather than its marker being named in a sentence."""
-        before = self.out.tail
-        ends = before[-1:] in _SENTENCE_ENDS or before[-1:] in (">", "]", "`", ")")
-        return ends or self.out.pos == self._content or before in (". ", "! ", "? ")
-
     def _turn(self, word: str, end: int) -> Wait[None]:
         """A token that a role follows."""
         role_end = yield from self.scan.skip(end, _ROLE)
         role = self.scan.slice(end, role_end).lower()
-        if role not in tokens.OWN_ROLES and self._begins_turn() and not self._field:
+        if (
+            role not in tokens.OWN_ROLES
+            and mentions.begins_turn(self.out.tail, self.out.pos == self._content)
+            and not self._field
+        ):
             yield from self._invented(end)
             return
         _, after = yield from self.scan.word(role_end, _ROLE_ENDS[word])
@@ -395,11 +390,3 @@ class Engine:
         self.out.think(None)
         self._ledger.cut = True
         yield from self.out.words_until(_NEVER)
-
-
-def _read_fence(end: int, run: int, c: Candidate) -> Wait[int | None]:
-    return (yield from read_fence(c, end, run))
-
-
-def _read_inline(end: int, run: int, at_start: bool, c: Candidate) -> Wait[int | None]:
-    return (yield from read_line(c, end, ticks=run, alone=at_start))

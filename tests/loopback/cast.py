@@ -165,7 +165,7 @@ _CAST = (
             refuses(
                 openai_shape,
                 400,
-                "registry.ollama.ai/library/gemma3:4b does not support tools",
+                "gemma3:4b does not support tools",
                 rules.offers_tools,
             ),
         ),

@@ -66,7 +66,7 @@ MUTATIONS = (
         (
             "a marker in quotation marks is named, not used",
             "engine.py",
-            "or self.out.tail[-1:] in _QUOTES:\n            return False\n        return word",
+            "or mentions.quoted(self.out.tail):\n            return False\n        return word",
             ":\n            return False\n        return word",
         ),
         *(
@@ -214,8 +214,8 @@ MUTATIONS = (
         (
             "inline code in the middle of a sentence",
             "engine.py",
-            "read = partial(_read_inline, end, run, at_start)",
-            "read = partial(_read_inline, end, run, True)",
+            "read = partial(read_line, pos=end, ticks=run, alone=at_start)",
+            "read = partial(read_line, pos=end, ticks=run, alone=True)",
         ),
     ),
     *_in(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from prompt.events import (
     CallError,
     CallStarted,
+    Decided,
     Dropped,
     FinishReason,
     ParserEvent,
@@ -97,7 +98,7 @@ def shown(events: Sequence[ParserEvent]) -> list[dict[str, Json]]:
                 lines.append({**line, "repaired": True} if event.repaired else line)
             case CallError():
                 lines.append({"error": event.code, "name": event.name})
-            case CallStarted() | Dropped() | Reclassified():
+            case CallStarted() | Dropped() | Reclassified() | Decided():
                 pass
     return lines
 
