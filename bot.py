@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from cli import check, parse, probe, snapshot
 from cli.embedded.errors import EmbeddedError
 from cli.setup import options as setup_options
-from data.errors import StoreError
+from data.errors import HomeInUse, StoreError
 from providers.base import EndpointError
 
 if TYPE_CHECKING:
@@ -354,6 +354,9 @@ async def _check(settings: Settings) -> int:
     try:
         async with open_store(settings.home):
             findings.append(check.Finding(fine=True, what="database"))
+    except HomeInUse as error:
+        # A running bot is the usual reason to ask what is wrong with its endpoint.
+        findings.append(check.Finding(fine=True, what=f"database. {error.problem}"))
     except StoreError as error:
         findings.append(check.Finding(fine=False, what=f"database: {error}"))
     if settings.base_url is None:

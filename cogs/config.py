@@ -14,6 +14,7 @@ from discord.ext import commands
 
 from chat.admission import Admission
 from chat.overview import Overview
+from cogs.forms import clipped
 from cogs.permissions import lacking, within
 from cogs.ports import Service
 from cogs.tree import BROKEN, MANAGE_GUILD, NOT_ALLOWED, answer_privately, require_manage_guild
@@ -21,7 +22,6 @@ from cogs.workarounds import (
     FIRST,
     PAGE,
     Control,
-    clipped,
     read_custom_id,
     tool_calling,
     workarounds_panel,

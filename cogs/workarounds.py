@@ -14,6 +14,7 @@ from discord import ui
 from chat.config import DEFAULT, Switch
 from chat.overview import Overview
 from chat.switches import THEMES
+from cogs.forms import clipped
 
 CUSTOM_ID = "workarounds:"
 """Begins the custom id of every control: then a switch's name, or PAGE; then the page, if any."""
@@ -96,11 +97,6 @@ def tool_calling(overview: Overview) -> str:
     chosen = "chosen by itself" if overview.tool_mode == "auto" else "set by an admin"
     mode = f"{overview.mode} ({chosen}): {_MODES[overview.mode]}"
     return f"{mode}. What is known of the endpoint: {reason}."
-
-
-def clipped(text: str, most: int) -> str:
-    """`text` in at most `most` characters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _differs(switch: Switch) -> bool:

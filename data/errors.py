@@ -18,6 +18,10 @@ class StoreError(Exception):
         self.remedy = remedy
 
 
+class HomeInUse(StoreError):
+    """Another process of ours uses the home directory."""
+
+
 _WORDS = {
     "FULL": (
         "The disk that holds {path} is full.",

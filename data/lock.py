@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from data.errors import StoreError
+from data.errors import HomeInUse, StoreError
 from data.home import create_private_file
 
 if sys.platform == "win32":
@@ -59,7 +59,7 @@ def instance_lock(home: Path) -> Generator[None]:
                 remedy="Point VERBATIM_HOME at a local disk; some network disks know no locks.",
             ) from error
         if not locked:
-            raise StoreError(
+            raise HomeInUse(
                 f"Another Verbatim process{_holder(descriptor)} is using the directory {home}.",
                 remedy="Stop it first, or point VERBATIM_HOME at another directory.",
             )

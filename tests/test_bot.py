@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from data.home import prepare_home
+from data.lock import instance_lock
 from tests.loopback.endpoint import LoopbackEndpoint, Step
 
 ROOT = Path(__file__).parents[1]
@@ -148,6 +150,14 @@ async def test_check_of_a_sound_installation(program: Program) -> None:
     lines = ended.out.splitlines()
     assert all(line.startswith("ok ") for line in lines), ended.out
     assert any("model loopback-model" in line for line in lines)
+
+
+async def test_check_beside_a_running_bot_looks_at_the_rest(program: Program) -> None:
+    prepare_home(program.home)
+    with instance_lock(program.home):
+        ended = await program.run("check")
+    assert ended.status == 0
+    assert "ok   database. Another Verbatim process" in ended.out
 
 
 async def test_check_tells_of_a_model_that_is_not_there(program: Program) -> None:
