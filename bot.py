@@ -191,9 +191,9 @@ async def _list_models(settings: Settings) -> Sequence[str]:
 async def _scratch_turns(
     settings: Settings, local: LocalModel | None
 ) -> AsyncGenerator[ChatService]:
-    """The bot's turns on a store that is thrown away."""
+    """The bot's turns on a store that is thrown away, with no luck in them."""
     with TemporaryDirectory(prefix="verbatim-", ignore_cleanup_errors=True) as folder:
-        scratch = settings.model_copy(update={"home": Path(folder)})
+        scratch = settings.model_copy(update={"home": Path(folder), "temperature": 0.0})
         async with _wired(scratch, local, logged=False) as wired:
             yield wired.service
 
@@ -312,7 +312,7 @@ async def _wired(
             registry=builtin_registry(),
             generation=Generation(
                 max_reply_tokens=settings.max_reply_tokens,
-                temperature=settings.temperature,
+                temperature=_temperature(settings, embedded=local is not None),
                 context_window=settings.context_window,
             ),
             persona=settings.persona,
@@ -320,6 +320,14 @@ async def _wired(
             is_operator=lambda user_id: user_id in desk.admission.operators,
         )
         yield Wired(settings=settings, store=store, provider=provider, service=service, desk=desk)
+
+
+def _temperature(settings: Settings, *, embedded: bool) -> float | None:
+    """What is set, else the endpoint's own. The small models that run here call tools best
+    when nothing is left to chance, and llama.cpp's own default is 0.8."""
+    if settings.temperature is None and embedded:
+        return 0.0
+    return settings.temperature
 
 
 def _provider(settings: Settings, base_url: str, model: str | None) -> OpenAIProvider:

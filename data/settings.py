@@ -113,7 +113,8 @@ class Settings(BaseSettings):
         default=None,
         ge=0,
         le=2,
-        description="the sampling temperature, 0 to 2; without it, the endpoint's own default",
+        description="the sampling temperature, 0 to 2; without it, the endpoint's own default, "
+        "or 0 for the embedded endpoint",
         examples=[0.7],
     )
     first_token_timeout: Seconds = Field(
