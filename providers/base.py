@@ -4,7 +4,7 @@ Invariant: an adapter hands out StreamEvents and raises only EndpointError. Noth
 or wire format passes this boundary.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
@@ -25,7 +25,8 @@ class RequestOptions:
     `turn_id` and `round` make call ids deterministic. `copied` are calls that stand in foreign
     text of this turn, `quoted` those that stand in the asking member's own message: a text call
     among them that is not read-only does not run. `slot` names one of the server's slots, where
-    it has such, None leaves the choice to it.
+    it has such, None leaves the choice to it. `record` is given the body of a streamed answer as
+    it comes, byte for byte.
     """
 
     turn_id: str
@@ -36,6 +37,7 @@ class RequestOptions:
     quoted: frozenset[CallKey] = field(default=frozenset())
     slot: int | None = None
     wire: Wire = field(default=Wire())
+    record: Callable[[bytes], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ once the server has begun to answer, and a left stream is a closed connection.
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import cast
@@ -187,7 +187,8 @@ class OpenAIProvider:
         await self.resolve_model()
         deadline = asyncio.get_running_loop().time() + self._limits.first_token
         body = self.body(prompt, options)
-        sent = _Sent(body=body, wire=options.wire, target=self._target(with_tools="tools" in body))
+        target = self._target(with_tools="tools" in body)
+        sent = _Sent(body=body, wire=options.wire, target=target, record=options.record)
         response = await self._open(sent, deadline)
         try:
             seed = f"{options.turn_id}:{options.round}"
@@ -254,6 +255,8 @@ class OpenAIProvider:
                 if data is None:
                     break
                 head = head or data
+                if sent.record is not None:
+                    sent.record(data)
                 chunks, begun = reader.chunks, reader.begun
                 events = reader.feed(data)
                 if reader.begun and not begun and not events:
@@ -318,6 +321,7 @@ class _Sent:
     body: JsonObject
     wire: Wire
     target: Target
+    record: Callable[[bytes], None] | None
 
     def replanned(self, failure: EndpointError, status: int, said: str) -> Replan:
         """What may help after the server said no. Raises `failure` if nothing is known."""

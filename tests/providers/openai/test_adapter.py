@@ -126,6 +126,19 @@ async def test_the_body_on_the_wire_is_the_body() -> None:
     assert endpoint.received[0].body["tools"] == list(SURFACE.native)
 
 
+@pytest.mark.parametrize("size", [0, 5])
+async def test_the_body_of_an_answer_is_recorded_byte_for_byte(size: int) -> None:
+    raw = 'data: {"choices":[{"delta":{"content":"Où"}}]}\r\n\r\n: beat\n\ndata: [DONE]\n\n'
+    taken: list[bytes] = []
+    step = Step(raw=raw, write_bytes=size, pause=0.001)
+    async with LoopbackEndpoint([step]) as endpoint, provider(endpoint) as made:
+        recorded = replace(OPTIONS, record=taken.append)
+        async with made.stream(prompt(), recorded) as events:
+            assert text([event async for event in events]) == "Où"
+    # What follows the mark of the end is no part of the answer, a line end for one.
+    assert b"".join(taken).rstrip() == raw.encode().rstrip()
+
+
 async def test_tools_off_leaves_call_like_text_alone() -> None:
     said = '<tool_call>{"name":"roll_dice","arguments":{"sides":6}}</tool_call>'
     async with LoopbackEndpoint([Step(text=said)]) as endpoint, provider(endpoint) as made:
