@@ -27,18 +27,24 @@ class PromptSnapshot:
 def account(prompt: Prompt, body: JsonObject, *, secrets: Sequence[str]) -> PromptSnapshot:
     """The prompt as people may see it. `secrets` are keys and tokens of this process."""
     return PromptSnapshot(
-        text=_redacted(_in_words(prompt), secrets),
-        json=_redacted(canonical_json(body), secrets),
+        text=redacted(_in_words(prompt), secrets),
+        json=redacted(canonical_json(body), secrets),
         prefix_hash=prompt.report.prefix_hash,
     )
 
 
-def _redacted(text: str, secrets: Sequence[str]) -> str:
-    """Longer ones first, one may hold another; and as JSON spells them, with its escapes."""
-    for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        for spelling in (secret, canonical_json(secret)[1:-1]):
-            text = text.replace(spelling, REDACTED)
+def redacted(text: str, secrets: Sequence[str]) -> str:
+    """`text` without the secrets."""
+    for spelling in spellings(secrets):
+        text = text.replace(spelling, REDACTED)
     return text
+
+
+def spellings(secrets: Sequence[str]) -> list[str]:
+    """How secrets may stand in a text: as they are, and with the escapes of JSON. Longer ones come
+    first, one may hold another."""
+    ordered = sorted(filter(None, secrets), key=len, reverse=True)
+    return [spelling for secret in ordered for spelling in (secret, canonical_json(secret)[1:-1])]
 
 
 def _in_words(prompt: Prompt) -> str:

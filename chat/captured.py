@@ -12,6 +12,7 @@ from chat.parse_events import printable
 from prompt.events import StreamEvent
 from prompt.surface import ToolSurface, canonical_json
 from prompt.values import Json, JsonObject, ToolSpec
+from providers.base import CallKey
 from providers.openai.fault import as_object
 from providers.openai.fold import ChunkFold
 from providers.openai.response import ResponseReader, decode
@@ -59,6 +60,9 @@ _ON_ANSWER: Mapping[str, Mapping[str, tuple[str, Json]]] = {
     },
 }
 """Switches that change what is made of a whole answer."""
+
+ON_READING = ("text_calls", "call_in_reasoning", "template_opens_think", *_ON_ANSWER)
+"""The switches among these that an adapter obeys."""
 
 
 class BadInput(ValueError):
@@ -140,7 +144,12 @@ def case_of(fields: JsonObject, surfaces: Surfaces) -> Case:
         format=format_,
         finish=str(fields.get("finish") or "stop"),
         chunk=chunk,
-        settings=replace(read, **_changes(_ON_PARSER, switches)),
+        settings=replace(
+            read,
+            copied=_call_keys(fields, "copied"),
+            quoted=_call_keys(fields, "quoted"),
+            **_changes(_ON_PARSER, switches),
+        ),
     )
     return replace(case, **_changes(_ON_ANSWER, switches))
 
@@ -240,6 +249,20 @@ def _text(given: Json) -> str:
     if not isinstance(given, str):
         raise BadInput("input: a text is wanted")
     return given
+
+
+def _call_keys(fields: JsonObject, name: str) -> frozenset[CallKey]:
+    """Pairs of a tool's name and its arguments as canonical JSON."""
+    given: Json = fields.get(name) or []
+    pairs = cast("list[Json]", given) if isinstance(given, list) else [None]
+    keys: set[CallKey] = set()
+    for pair in pairs:
+        match pair:
+            case [str(tool), str(arguments)]:
+                keys.add((tool, arguments))
+            case _:
+                raise BadInput(f"{name}: pairs of a name and arguments are wanted")
+    return frozenset(keys)
 
 
 def _changes(

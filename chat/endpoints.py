@@ -8,7 +8,7 @@ whose settings changed serves the turns that have begun, and then closes.
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from data.endpoints import GuildEndpoint
@@ -27,12 +27,13 @@ class Route:
     """The endpoint that serves a guild.
 
     `key` is what verdicts on it are kept under. `owner` is the guild that brought it, 0 for the
-    operator.
+    operator. `secrets` are the guild's own.
     """
 
     provider: Provider
     key: str
     owner: int = 0
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 class NotServed(EndpointError):
@@ -169,4 +170,5 @@ class Endpoints:
                 remedy=str(error),
             ) from None
         provider = self._connect(wanted, key)
-        return Route(provider=provider, key=wanted.id, owner=wanted.guild_id)
+        secrets = (key,) if key else ()
+        return Route(provider=provider, key=wanted.id, owner=wanted.guild_id, secrets=secrets)

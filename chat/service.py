@@ -21,6 +21,7 @@ from chat.config import (
     turn_config,
 )
 from chat.endpoints import Route, Routes
+from chat.explaining import Explanation, explanation
 from chat.gather import Gathered, Gatherer, turn_id_of
 from chat.generation import Generation
 from chat.learning import Learning
@@ -28,6 +29,7 @@ from chat.line import place_in_words
 from chat.overview import Overview, ToolListing
 from chat.planning import Plan, learn_from
 from chat.ports import History, Member, Place, Presenter, TurnRequest
+from chat.recording import Recordings
 from chat.replay import foreign, replayable
 from chat.reply import Reply
 from chat.scheduler import Lease, Schedulers
@@ -76,9 +78,9 @@ class _Begun:
 class ChatService:
     """Turns, snapshots and switches, each for the endpoint that `routes` gives a guild.
 
-    `secrets` are blotted out of snapshots. `clock` tells the time of a turn, in UTC. `slow_after`
-    is how many seconds pass without a first token before the member is told so. `is_operator`
-    tells whether a user runs this bot.
+    `secrets` are blotted out of what is shown. `clock` tells the time of a turn, in UTC.
+    `slow_after` is how many seconds pass without a first token before the member is told so.
+    `is_operator` tells whether a user runs this bot.
     """
 
     def __init__(
@@ -103,6 +105,7 @@ class ChatService:
         self._slow_after = slow_after
         self._is_operator = is_operator
         self._schedulers = Schedulers()
+        self._recordings = Recordings()
         self._gatherer = Gatherer(store=store, persona=persona or PERSONA)
 
     async def claim(self, message_id: int) -> bool:
@@ -167,6 +170,12 @@ class ChatService:
             )
             body = route.provider.body(prompt, options)
         return account(prompt, body, secrets=self._secrets)
+
+    async def explain(self, place: Place, message_id: int) -> Explanation | None:
+        """What was made of the model's output in the turn that a message in `place` shows; None if
+        that is not known, or no longer."""
+        turn = self._recordings.find(place, message_id)
+        return turn and await asyncio.to_thread(explanation, turn, secrets=self._secrets)
 
     async def overview(self, guild_id: int | None) -> Overview:
         """The endpoint, what is known of it, and the guild's switches. Raises EndpointError if
@@ -341,6 +350,8 @@ class ChatService:
         if begun is None:
             return
         run = begun.run
+        secrets = begun.route.secrets
+        self._recordings.keep(request.place, shown, run.answers, secrets=secrets)
         try:
             if run.native_calls_seen:
                 learning = Learning(store=self._store, route=begun.route)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from chat.recording import Recorder
 from chat.reply import Reply
 from chat.scheduler import Lease
 from chat.toolwork import ToolWork, refused
@@ -113,6 +114,8 @@ class TurnRun:
         self._last = False
         self._spoke = False
         self.turns: list[Turn] = []
+        self.answers: list[bytes] = []
+        """What each request brought, packed by its Recorder."""
         self.native_calls_seen = False
         self.field_sent = False
         """Whether the `tools` field went along with the latest request."""
@@ -199,8 +202,10 @@ class TurnRun:
         self.field_sent = prompt.report.mode in {"native", "verbatim"}
         self._reply.state = "thinking"
         self._changed()
-        with self._waiting_told() as heard:
-            async with self._provider.stream(prompt, options) as events:
+        recorder = Recorder(prompt, options)
+        with self._waiting_told() as heard, recorder.into(self.answers):
+            recorded = replace(options, record=recorder.take)
+            async with self._provider.stream(prompt, recorded) as events:
                 async for event in events:
                     heard()
                     if isinstance(event, Dropped) and event.why == AFTER_CALLS:

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--batch",
         action="store_true",
         help='lines {"id","tools","input","format"?,"finish"?,"chunk"?,"reasoning_open"?,'
-        '"settings"?} in, lines {"id","events"} out',
+        '"settings"?,"copied"?,"quoted"?} in, lines {"id","events"} out',
     )
 
 

@@ -22,6 +22,7 @@ from cogs.aside import NETWORK_ERRORS
 from cogs.chat import Chat
 from cogs.config import INTENT_LOST, Config
 from cogs.delivery import CADENCE
+from cogs.explain import Explain
 from cogs.operator import Operator, operators_of
 from cogs.permissions import NEEDED
 from cogs.ports import Meta, Service
@@ -117,6 +118,7 @@ class VerbatimBot(commands.Bot):
         await self.add_cog(Setup(self._desk, config.config))
         await self.add_cog(Probing(self._desk.prober))
         await self.add_cog(Tool(me, self._service))
+        await self.add_cog(Explain(self, self._service))
         await self.add_cog(operator)
         self._sync = asyncio.create_task(sync_if_changed(self.tree, self._meta))
 

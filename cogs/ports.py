@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from chat.account import PromptSnapshot
+from chat.explaining import Explanation
 from chat.ports import History, Member, Place, Presenter, TurnRequest
 from chat.service import Overview, ToolListing
 
@@ -26,6 +27,11 @@ class Service(Protocol):
         self, place: Place, member: Member, history: History, newest: int
     ) -> PromptSnapshot:
         """The prompt as the live builder makes it, of messages up to and including id `newest`."""
+        ...
+
+    async def explain(self, place: Place, message_id: int) -> Explanation | None:
+        """What was made of the model's output in the turn that a message in `place` shows; None if
+        that is not known, or no longer."""
         ...
 
     async def overview(self, guild_id: int | None) -> Overview:

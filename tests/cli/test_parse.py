@@ -64,6 +64,16 @@ def test_text(tools: str, chunk: str) -> None:
     assert events[1:] == [CALL_EVENT, STOP]
 
 
+def test_calls_of_other_peoples_text_do_not_run() -> None:
+    barred = [["roll_dice", '{"sides":6}']]
+    for name in ("copied", "quoted"):
+        events = one(input=CALL, **{name: barred})
+        assert [event["type"] for event in events] != ["call", "finish"], name
+        assert one(input=CALL, **{name: [["roll_dice", '{"sides":8}']]}) == [CALL_EVENT, STOP]
+        (error, _) = one(input=CALL, **{name: [["roll_dice"]]})
+        assert f"{name}: pairs of a name and arguments are wanted" in error["message"]
+
+
 def test_text_without_tools() -> None:
     assert main("Noon. é🙂") == [{"type": "text", "text": "Noon. é🙂"}, STOP]
     assert main("") == [STOP]

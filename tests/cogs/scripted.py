@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from chat.account import PromptSnapshot
 from chat.config import DEFAULT, Switch, checked, switches
+from chat.explaining import Explanation
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply, ToolRun
 from chat.service import Overview, ToolListing
@@ -114,6 +115,9 @@ class ScriptedService:
         read = await history.read(before=newest, after=None, limit=50)
         self.snapshots.append((place, member, read))
         return PromptSnapshot(text=self.snapshot_text, json='{"prompt": []}', prefix_hash="abc123")
+
+    async def explain(self, place: Place, message_id: int) -> Explanation | None:
+        return None
 
     async def overview(self, guild_id: int | None) -> Overview:
         return overview_of(tuple(self.switches.values()))
