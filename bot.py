@@ -15,13 +15,13 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from cli import check, parse, probe, snapshot
 from cli.embedded.errors import EmbeddedError
+from cli.logs import log_to
 from cli.setup import options as setup_options
 from data.errors import HomeInUse, StoreError
 from providers.base import EndpointError
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("verbatim")
 
 USAGE_ERROR = 2
-_LOG_BYTES = 2_000_000
-_LOG_FILES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,7 +274,8 @@ async def _wired(
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings.home))
         if logged:
-            _log_to(settings)
+            # With a token the terminal belongs to the operator, without one to the chat.
+            log_to(settings.home, settings.log_level, chatting=settings.discord_token is None)
         base_url, model = settings.base_url, settings.model
         if base_url is None:
             if local is None:
@@ -379,26 +378,6 @@ async def _check(settings: Settings) -> int:
     token = "set" if settings.discord_token else "not set: chat in the terminal only"
     findings.append(check.Finding(fine=True, what=f"DISCORD_TOKEN {token}"))
     return check.report(findings, sys.stdout)
-
-
-def _log_to(settings: Settings) -> None:
-    """Warnings to the terminal, everything from the chosen level on to a file in the home."""
-    folder = settings.home / "logs"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    root = logging.getLogger()
-    root.setLevel(settings.log_level.upper())
-    shape = logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s")
-    terminal = logging.StreamHandler(sys.stderr)
-    if settings.discord_token is None:
-        terminal.setLevel(logging.ERROR)  # the terminal belongs to the chat
-    file = RotatingFileHandler(
-        folder / "verbatim.log", maxBytes=_LOG_BYTES, backupCount=_LOG_FILES, encoding="utf-8"
-    )
-    # It names every request's address at INFO; the adapter says what matters.
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
-    for handler in (terminal, file):
-        handler.setFormatter(shape)
-        root.addHandler(handler)
 
 
 if __name__ == "__main__":
