@@ -19,11 +19,13 @@ _PATIENCE = 20.0
 class TokenReport:
     """What a token is good for. Where `problem` has words, nothing else is known.
 
+    `refused` tells that the problem is the token itself and not the way to Discord;
     `reads_content` tells whether the message content intent is switched on in the portal;
     `permissions` is the integer that `invite_url` asks for.
     """
 
     problem: str = ""
+    refused: bool = False
     name: str = ""
     application_id: int = 0
     reads_content: bool = False
@@ -46,7 +48,8 @@ async def check_token(token: str) -> TokenReport:
     except discord.LoginFailure:
         return TokenReport(
             problem="Discord refuses this token. Make a new one in the Developer Portal (Bot, "
-            "Reset Token) and paste it whole."
+            "Reset Token) and paste it whole.",
+            refused=True,
         )
     except discord.HTTPException as error:
         return TokenReport(

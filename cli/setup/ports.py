@@ -20,6 +20,11 @@ class TokenReport(Protocol):
     @property
     def problem(self) -> str: ...  # noqa: D102
     @property
+    def refused(self) -> bool:
+        """Whether the problem is the token itself, and not the way to Discord."""
+        ...
+
+    @property
     def name(self) -> str: ...  # noqa: D102
     @property
     def application_id(self) -> int: ...  # noqa: D102

@@ -56,6 +56,9 @@ class TokenStep:
         report = self._report(token)
         if report.problem:
             self._ask.say(report.problem, "yellow")
+            unattended = self._options.token or self._ask.assume_defaults
+            if not (report.refused or unattended) and self._ask.yes("Keep the token unchecked?"):
+                return True
             if typed:
                 self._draft.set(discord_token=before.get_secret_value() if before else None)
             return False

@@ -144,12 +144,23 @@ async def test_another_path_at_the_same_server_keeps_the_key(desk: Desk) -> None
 
 
 async def test_a_refused_token_is_asked_for_again(desk: Desk) -> None:
-    refused = type(GOOD)(problem="Discord refuses this token.")
+    refused = type(GOOD)(problem="Discord refuses this token.", refused=True)
     desk.reports = [refused, GOOD]
     ended = await desk.run("3", "bad", GOOD_TOKEN, SKIP_TEST, YES)
     assert desk.tokens == ["bad", GOOD_TOKEN]
     assert secret(desk, "discord_token") == GOOD_TOKEN
     assert "Discord refuses this token." in ended.shown
+
+
+@pytest.mark.parametrize(("answer", "kept"), [("y", GOOD_TOKEN), ("n", None)])
+async def test_a_token_can_be_kept_while_discord_is_out_of_reach(
+    desk: Desk, answer: str, kept: str | None
+) -> None:
+    desk.reports = [type(GOOD)(problem="Discord cannot be reached.")]
+    rest = [SKIP_TEST, YES] if kept else [NO_TOKEN, SKIP_TEST, YES]
+    await desk.run("3", GOOD_TOKEN, answer, *rest)
+    assert desk.tokens == [GOOD_TOKEN]
+    assert secret(desk, "discord_token") == kept
 
 
 async def test_a_token_of_two_words_is_not_sent(desk: Desk) -> None:
