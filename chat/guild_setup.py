@@ -174,8 +174,9 @@ class GuildSetup:
             log.info("The models for server %s could not be listed: %s", guild_id, error)
             return []
 
-    async def set_model(self, guild_id: int, model: str, *, by: int) -> None:
-        """Choose a model of the endpoint that serves the guild. Raises SetupRefused."""
+    async def set_model(self, guild_id: int, model: str, *, by: int) -> str:
+        """Choose a model of the endpoint that serves the guild, and return what is doubtful about
+        it, empty if nothing is. Raises SetupRefused."""
         name = checked_model(model)
         if not name:
             raise SetupRefused("Name a model.")
@@ -189,6 +190,7 @@ class GuildSetup:
         else:
             await self._store.endpoints.set_model(guild_id, name)
         self._changed(guild_id)
+        return _unlisted(name, await self.models(guild_id, by=by))
 
     async def persona(self, guild_id: int) -> tuple[str, str]:
         """The guild's persona and server rules; empty where none are set."""
@@ -250,10 +252,15 @@ class GuildSetup:
             await provider.close()
         if not tried.model and not names:
             raise SetupRefused("The server lists no model. Load one there, or name one here.")
-        if tried.model and names and tried.model not in names:
-            some = ", ".join(names[:_NAMED_MODELS])
-            return tried.model, f"The server does not list {tried.model}. It lists: {some}."
-        return tried.model or names[0], ""
+        return tried.model or names[0], _unlisted(tried.model, names)
+
+
+def _unlisted(model: str, names: Sequence[str]) -> str:
+    """What is doubtful about a model that a server does not list, if it lists any."""
+    # Ollama lists `name:latest` and takes `name`.
+    if not model or not names or model in names or f"{model}:latest" in names:
+        return ""
+    return f"The server does not list {model}. It lists: {', '.join(names[:_NAMED_MODELS])}."
 
 
 def checked_model(name: str) -> str:

@@ -108,11 +108,14 @@ class Setup(commands.Cog):
     ) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
         try:
-            await self._desk.setup.set_model(_guild(interaction), name, by=interaction.user.id)
+            doubt = await self._desk.setup.set_model(
+                _guild(interaction), name, by=interaction.user.id
+            )
         except SetupRefused as error:
             content = str(error)
         else:
-            content = f"`{name}` answers from now on. `/config test` tries it."
+            lines = [f"`{name}` answers from now on. `/config test` tries it.", doubt]
+            content = clipped("\n".join(filter(None, lines)), 2000)
         await interaction.edit_original_response(content=content)
 
     async def _suggest_models(

@@ -110,8 +110,11 @@ async def test_models_are_suggested_by_the_server_that_serves(tmp_path: Path) ->
         await bring_endpoint(here, here.operator)
         assert await suggested(here.stranger, "") == ["own-one", "own-two"]
         assert await suggested(here.stranger, "TWO") == ["own-two"]
+        said = await here.said(here.away_channel, here.stranger, "config model", name="own-tow")
+        assert "does not list own-tow. It lists: own-one, own-two." in said
         said = await here.said(here.away_channel, here.stranger, "config model", name="own-two")
         assert "`own-two` answers from now on" in said
+        assert "does not list" not in said
         here.theirs.add(Step(text="Two."))
         await here.answer(here.ask(here.away_channel, here.bob, "hello"), contains="Two")
         assert here.theirs.received[-1].body["model"] == "own-two"
