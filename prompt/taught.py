@@ -27,8 +27,9 @@ def result_text(name: str, text: str) -> str:
 def signed(text: str, author: str) -> str:
     """A member's message with its author's name behind it.
 
-    Behind and not before: with `Alice: ` in front, a 1.5B model called a tool in 11 to 18 of 20
-    messages that needed none; like this in 2, as without any name.
+    Behind and not before. Measured on a 1.5B model, calls right and silences right of 20 each,
+    worked turns named alike: `Alice: ` in front 19 and 15, behind 18 and 18; without the nudge
+    20 and 9 in front, 19 and 11 behind.
     """
     name = " ".join(author.translate(_NO_BRACKETS).split())
     return f"{text}\n[from {name}]" if name else text
