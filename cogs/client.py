@@ -24,7 +24,7 @@ from cogs.config import INTENT_LOST, Config
 from cogs.delivery import CADENCE
 from cogs.explain import Explain
 from cogs.operator import Operator, operators_of
-from cogs.permissions import NEEDED
+from cogs.permissions import invitation
 from cogs.ports import Meta, Service
 from cogs.probing import Probing
 from cogs.queueing import TELL_AFTER
@@ -129,9 +129,7 @@ class VerbatimBot(commands.Bot):
         """Tell the operator who is connected, and how to invite it if nobody did."""
         log.info("Connected as %s in %d servers.", self.user, len(self.guilds))
         if not self.guilds and self.application_id is not None:
-            url = discord.utils.oauth_url(
-                self.application_id, permissions=NEEDED, scopes=("bot", "applications.commands")
-            )
+            url = invitation(self.application_id)
             log.warning("The bot is on no server yet. Invite it: %s", url)
 
     def connected(self) -> bool:

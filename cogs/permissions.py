@@ -36,6 +36,13 @@ _REASONS = {
 }
 
 
+def invitation(application_id: int) -> str:
+    """The link that invites the bot with its commands and just the permissions it needs."""
+    return discord.utils.oauth_url(
+        application_id, permissions=NEEDED, scopes=("bot", "applications.commands")
+    )
+
+
 def lacking(channel: Channel) -> list[str]:
     """Titles of the permissions that the bot needs in `channel` and does not have."""
     return [_TITLES[name] for name in _needed_in(channel) if not getattr(_own(channel), name)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import discord
 
 from cogs.aside import NETWORK_ERRORS
-from cogs.permissions import NEEDED
+from cogs.permissions import NEEDED, invitation
 
 _PATIENCE = 20.0
 """Seconds."""
@@ -76,7 +76,5 @@ def _report(client: discord.Client) -> TokenReport:
         application_id=application_id,
         # Unverified bots have the limited flag, verified ones the other.
         reads_content=flags.gateway_message_content or flags.gateway_message_content_limited,
-        invite_url=discord.utils.oauth_url(
-            application_id, permissions=NEEDED, scopes=("bot", "applications.commands")
-        ),
+        invite_url=invitation(application_id),
     )

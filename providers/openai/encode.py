@@ -26,14 +26,12 @@ from prompt.values import (
 from providers.base import RequestOptions
 from providers.openai.transforms import (
     LATE,
-    MESSAGE_TRANSFORMS,
     PAST,
     THINKING,
     Body,
     Message,
     transformed,
 )
-from providers.wire import Wire
 
 _WIRE_ID = re.compile(r"[A-Za-z0-9]{9}")
 _NO_RESULT = "(no result was recorded for this call)"
@@ -62,14 +60,6 @@ def body_bytes(body: JsonObject) -> bytes:
     Half a surrogate pair, which a member's client can send, has no UTF-8 form: it becomes `?`.
     """
     return canonical_json(body).encode("utf-8", "replace")
-
-
-def encode_messages(prompt: Prompt, wire: Wire | None = None) -> list[Message]:
-    """Messages in sending order, as `wire` wants them."""
-    messages = _plain_messages(prompt)
-    for rewrite in MESSAGE_TRANSFORMS:
-        messages = rewrite(messages, wire or Wire())
-    return messages
 
 
 def wire_id(call_id: str) -> str:

@@ -33,8 +33,6 @@ TEXT_TOKENS = 64
 
 RESULT_MARK = "31"
 """Stands in the tool's result and nowhere else: an answer with it has read the result."""
-SYSTEM_MARK = "blue"
-"""What the late system message asks for."""
 
 _COUNT = "Count from 1 to 30 in digits."
 _CALL_ID = "probe0001"

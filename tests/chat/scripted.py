@@ -22,8 +22,9 @@ from prompt.events import (
 from prompt.prompt import Prompt
 from prompt.values import JsonObject, Origin, ToolCall
 from providers.base import EndpointError, Exchange, RequestOptions
-from providers.openai.encode import encode_messages, request_body
+from providers.openai.encode import request_body
 from providers.verbatim import call_id
+from tests.providers.openai.encoded import encode_messages
 
 Piece: TypeAlias = StreamEvent | EndpointError | Callable[[], Awaitable[object]]
 """Something that streams, a failure, or something to wait for before the stream goes on."""

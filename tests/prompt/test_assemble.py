@@ -18,8 +18,9 @@ from prompt.tokens import estimate
 from prompt.values import PromptItem, Role, Turn, Zone
 from prompt.verbatim import ToolConfig, ToolMode, Verdict
 from providers.base import RequestOptions
-from providers.openai.encode import body_bytes, encode_messages, request_body
+from providers.openai.encode import body_bytes, request_body
 from tests.prompt.builders import NOTE, ROLL, SURFACE, asked, called, got, said, snapshot
+from tests.providers.openai.encoded import encode_messages
 
 BUDGET = Budget()
 ZONES = list(Zone)

@@ -15,8 +15,8 @@ from prompt.prompt import Prompt
 from prompt.snapshot import Budget, Snapshot
 from prompt.values import Turn, Zone
 from prompt.verbatim import ToolConfig, ToolMode
-from providers.openai.encode import encode_messages
 from tests.prompt.builders import NOON, asked, called, got, said, snapshot
+from tests.providers.openai.encoded import encode_messages
 
 MODES: list[ToolMode] = ["native", "verbatim", "verbatim_only", "off"]
 modes = pytest.mark.parametrize("mode", MODES)

@@ -21,8 +21,9 @@ from prompt.values import (
 )
 from prompt.verbatim import WireMode
 from providers.base import RequestOptions
-from providers.openai.encode import body_bytes, encode_messages, request_body, wire_id
+from providers.openai.encode import body_bytes, request_body, wire_id
 from providers.wire import Wire
+from tests.providers.openai.encoded import encode_messages
 
 ROLL = ToolSpec(
     name="roll_dice",
