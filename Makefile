@@ -31,7 +31,7 @@ e2e: .venv
 
 # The peers are fetched once, into .venv-bench.
 bench: .venv
-	$(PY) -m benchmarks
+	@$(PY) -m benchmarks
 
 # Breaks one rule of the parser at a time and looks whether its tests notice.
 mutants: .venv
