@@ -112,9 +112,10 @@ class ToolSpec:
     """A tool as it is offered: wire name, description and JSON schema of the arguments.
 
     `source` is where it comes from (`builtin`, `mcp:<server>`). `read_only` tools may run
-    side by side; `destructive` ones need consent. `offered` is the schema that is sent where that
-    is a simpler one; `parameters` is what arguments are checked against. `registered` is the
-    tool's own name where endpoints would not take it.
+    side by side; `destructive` ones need consent. `egress` tools carry words of the conversation
+    to a third party; `foreign` ones may bring back text that nobody here has written. `offered`
+    is the schema that is sent where that is a simpler one; `parameters` is what arguments are
+    checked against. `registered` is the tool's own name where endpoints would not take it.
     """
 
     name: str
@@ -123,6 +124,8 @@ class ToolSpec:
     source: str = "builtin"
     read_only: bool = False
     destructive: bool = False
+    egress: bool = False
+    foreign: bool = False
     offered: JsonObject | None = None
     registered: str | None = None
 

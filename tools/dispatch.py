@@ -53,7 +53,7 @@ async def run_call(
     limit = asyncio.timeout(timeout)
     try:
         async with limit:
-            text = await tool.run(context, call.arguments)
+            output = await tool.run(context, call.arguments)
     except ToolFailure as failure:
         return result("failed", error_text("failed", call.name, message=str(failure)))
     except (Exception, asyncio.CancelledError) as error:
@@ -64,7 +64,7 @@ async def run_call(
         # The traceback is the operator's; the model learns only that it did not work.
         log.exception("tool %s failed", call.name)
         return result("failed", error_text("failed", call.name, message="internal error"))
-    return result("ok", text if text.strip() else "(the tool returned nothing)")
+    return result("ok", output.text if output.text.strip() else "(the tool returned nothing)")
 
 
 def _is_cancelled() -> bool:

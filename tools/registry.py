@@ -29,8 +29,26 @@ class ToolContext:
     facts: Facts
 
 
-ToolFunction: TypeAlias = Callable[..., Awaitable[str]]
-"""`async def tool(context, *, argument: type = default, ...) -> str`: what the model reads."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFile:
+    """A file for the member, such as a picture; the model is only told of it in words."""
+
+    name: str
+    data: bytes
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    """What a tool returns: `text` for the model, `files` that go under the reply."""
+
+    text: str
+    files: tuple[ToolFile, ...] = ()
+
+
+ToolFunction: TypeAlias = Callable[..., Awaitable[str | ToolOutput]]
+"""`async def tool(context, *, argument: type = default, ...) -> str`: what the model reads. A
+ToolOutput where there are files too."""
 
 
 class ToolFailure(Exception):
@@ -45,7 +63,7 @@ class Tool:
     _function: ToolFunction
     _arguments: type[BaseModel]
 
-    async def run(self, context: ToolContext, arguments: JsonObject) -> str:
+    async def run(self, context: ToolContext, arguments: JsonObject) -> ToolOutput:
         """Run with arguments that satisfy the schema; defaults are filled in.
 
         Raises ToolFailure when the tool says no, or when the arguments pass the schema but not
@@ -58,11 +76,19 @@ class Tool:
             where = "/".join(map(str, first["loc"]))
             raise ToolFailure(f"{where}: {first['msg']}") from error
         values = {name: getattr(parsed, name) for name in self._arguments.model_fields}
-        return await self._function(context, **values)
+        output = await self._function(context, **values)
+        return output if isinstance(output, ToolOutput) else ToolOutput(text=output)
 
 
-def tool(*, read_only: bool = False, destructive: bool = False) -> Callable[[ToolFunction], Tool]:
-    """Turn a coroutine function into a Tool named after it.
+def tool(
+    *,
+    read_only: bool = False,
+    destructive: bool = False,
+    egress: bool = False,
+    foreign: bool = False,
+) -> Callable[[ToolFunction], Tool]:
+    """Turn a coroutine function into a Tool named after it; see ToolSpec for what it may say of
+    itself.
 
     The docstring's first paragraph is the description; keyword parameters, annotated with
     types and pydantic Fields, are the arguments.
@@ -78,6 +104,8 @@ def tool(*, read_only: bool = False, destructive: bool = False) -> Callable[[Too
             parameters=_schema(arguments),
             read_only=read_only,
             destructive=destructive,
+            egress=egress,
+            foreign=foreign,
         )
         return Tool(spec, function, arguments)
 

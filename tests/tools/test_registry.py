@@ -95,9 +95,14 @@ def test_a_signature_becomes_a_spec() -> None:
 
 
 async def test_defaults_are_filled_in(context: Contexts) -> None:
-    assert json.loads(await mix.run(context(), {"colours": ["red"]})) == [10, ["red"], "add", 1]
+    assert json.loads((await mix.run(context(), {"colours": ["red"]})).text) == [
+        10,
+        ["red"],
+        "add",
+        1,
+    ]
     given: JsonObject = {"colours": [], "mode": "subtract", "count": 2}
-    assert json.loads(await mix.run(context(), given)) == [10, [], "subtract", 2]
+    assert json.loads((await mix.run(context(), given)).text) == [10, [], "subtract", 2]
 
 
 async def test_what_passes_the_schema_alone_fails_with_the_name_of_the_argument(
@@ -106,7 +111,7 @@ async def test_what_passes_the_schema_alone_fails_with_the_name_of_the_argument(
     arguments = {"colours": ["red"], "count": 1.0}
     assert not problems(mix.spec.parameters, arguments)
     with pytest.raises(ToolFailure, match=r"count: .*integer"):
-        await mix.run(context(), arguments)
+        (await mix.run(context(), arguments)).text
 
 
 def test_a_tool_without_arguments() -> None:

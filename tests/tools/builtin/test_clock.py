@@ -19,12 +19,12 @@ from tools.registry import ToolFailure
     ],
 )
 async def test_the_time_of_the_turn_anywhere(context: Contexts, arguments: Any, told: str) -> None:
-    assert await current_time.run(context(), arguments) == told
+    assert (await current_time.run(context(), arguments)).text == told
 
 
 async def test_winter_time(context: Contexts) -> None:
     winter = context(now=datetime(2026, 1, 4, 22, 30, tzinfo=UTC))
-    assert await current_time.run(winter, {"timezone": "Europe/Oslo"}) == (
+    assert (await current_time.run(winter, {"timezone": "Europe/Oslo"})).text == (
         "Sunday, 4 January 2026, 23:30 (Europe/Oslo)"
     )
 
@@ -34,4 +34,4 @@ async def test_winter_time(context: Contexts) -> None:
 )
 async def test_what_is_no_zone_is_told_with_an_example(context: Contexts, zone: str) -> None:
     with pytest.raises(ToolFailure, match="America/New_York"):
-        await current_time.run(context(), {"timezone": zone})
+        (await current_time.run(context(), {"timezone": zone})).text

@@ -15,7 +15,7 @@ def unused() -> ToolContext:
 
 async def roll(dice: str) -> tuple[list[int], int]:
     """Each number of the sum with its sign, and the total."""
-    text = await roll_dice.run(unused(), {"dice": dice})
+    text = (await roll_dice.run(unused(), {"dice": dice})).text
     assert text.startswith(f"{dice}: ")
     shown, equals, total = text.removeprefix(f"{dice}: ").partition(" = ")
     assert re.fullmatch(r"(?:- )?\d+(?: [+-] \d+)*", shown), text
