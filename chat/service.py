@@ -273,7 +273,9 @@ class ChatService:
         snapshot = plan.gathered.snapshot
         context = ToolContext(
             guild_id=request.place.guild_id or 0,
+            channel_id=request.place.channel_id,
             member_id=request.member.id,
+            message_id=request.message.id,
             now=snapshot.now,
             facts=self._store.facts,
         )

@@ -51,6 +51,22 @@ class ImageReference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file that a message carries; the bytes stay where they are.
+
+    `size` is in bytes. `content_type` is what the sender claims, empty where nothing is said.
+    `url` may stop working after some hours.
+    """
+
+    id: int
+    message_id: int
+    name: str
+    content_type: str
+    size: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """A request by the model to run a tool that it was offered.
 

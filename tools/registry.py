@@ -8,25 +8,43 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias, get_type_hints
+from typing import Any, Protocol, TypeAlias, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from data.facts import Facts
-from prompt.values import Json, JsonObject, ToolSpec
+from prompt.values import Attachment, Json, JsonObject, ToolSpec
+
+
+class FileGone(Exception):
+    """An attachment cannot be read any more, or is larger than allowed; the message says which."""
+
+
+class FileSource(Protocol):
+    """Reads the attachments of a conversation."""
+
+    async def read_file(self, attachment: Attachment, *, most: int) -> bytes:
+        """The bytes of an attachment. Raises FileGone, also where it has more than `most`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
     """On whose behalf, where and when a tool runs. Guild 0 stands for direct messages.
 
-    A tool acts for this member and in this guild only.
+    A tool acts for this member and in this guild only. `message_id` is the message that is
+    answered. `attachments` are those of the conversation as the model sees it, oldest first;
+    `files` reads them, where there may be any.
     """
 
     guild_id: int
+    channel_id: int
     member_id: int
+    message_id: int
     now: datetime
     facts: Facts
+    files: FileSource | None = None
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,13 @@ def context(store: Store) -> Contexts:
     """Makes contexts: whose call it is, by guild and member."""
 
     def make(guild_id: int = 1, member_id: int = 10, now: datetime = NOW) -> ToolContext:
-        return ToolContext(guild_id=guild_id, member_id=member_id, now=now, facts=store.facts)
+        return ToolContext(
+            guild_id=guild_id,
+            channel_id=5,
+            member_id=member_id,
+            message_id=50,
+            now=now,
+            facts=store.facts,
+        )
 
     return make
