@@ -11,15 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from chat.account import PromptSnapshot, account
-from chat.config import (
-    DEFAULT,
-    TurnConfig,
-    checked,
-    parallelism,
-    spec_of,
-    switches,
-    turn_config,
-)
+from chat.config import TurnConfig, parallelism
 from chat.endpoints import Route, Routes
 from chat.explaining import Explanation, explanation
 from chat.gather import Gathered, Gatherer, turn_id_of
@@ -33,7 +25,7 @@ from chat.recording import Recordings
 from chat.replay import foreign, replayable
 from chat.reply import Reply
 from chat.scheduler import Lease, Schedulers
-from chat.switches import MAX_PARALLEL
+from chat.switchboard import Switchboard
 from chat.toolwork import ToolWork
 from chat.turn import SLOW_AFTER, TurnRun
 from data.database import to_the_end
@@ -43,7 +35,6 @@ from data.turns import StoredTurn
 from prompt.prompt import Prompt
 from prompt.snapshot import PromptTooLarge
 from prompt.surface import ToolSurface
-from prompt.verbatim import wire_mode
 from providers.base import CallKey, EndpointError, Replan, ToolsRefused
 from providers.verbatim import find_calls
 from tools.registry import Registry, ToolContext
@@ -103,7 +94,14 @@ class ChatService:
         self._secrets = tuple(secrets)
         self._clock = clock
         self._slow_after = slow_after
-        self._is_operator = is_operator
+        self._board = Switchboard(
+            store=store,
+            routes=routes,
+            registry=registry,
+            generation_of=self._generation_of,
+            surface=self._surface,
+            is_operator=is_operator,
+        )
         self._schedulers = Schedulers()
         self._recordings = Recordings()
         self._gatherer = Gatherer(store=store, persona=persona or PERSONA)
@@ -178,65 +176,18 @@ class ChatService:
         return turn and await asyncio.to_thread(explanation, turn, secrets=self._secrets)
 
     async def overview(self, guild_id: int | None) -> Overview:
-        """The endpoint, what is known of it, and the guild's switches. Raises EndpointError if
-        no endpoint serves the guild."""
-        async with self._routes.serving(guild_id) as route:
-            provider = route.provider
-        stored = await self._store.settings.values(guild_id or 0, provider.model)
-        verdict = await Learning(store=self._store, route=route).verdict()
-        config = turn_config(stored, verdict.learnt)
-        return Overview(
-            endpoint=provider.endpoint,
-            model=provider.model,
-            mode=wire_mode(config.tools, verdict, self._surface(config)),
-            verdict=verdict,
-            tool_mode=config.tools.tool_mode,
-            context_window=self._generation_of(route).holding(config.context_window).context_window,
-            switches=switches(stored, verdict.learnt),
-            brought=route.owner != 0,
-        )
+        """See Switchboard."""
+        return await self._board.overview(guild_id)
 
     async def configure(
         self, guild_id: int | None, name: str, value: str, *, by: int | None = None
     ) -> None:
-        """Set a switch of a guild, or with the value `default` no longer. ValueError says what is
-        wrong with the name or value.
-
-        How many requests the operator's endpoint takes is set for all guilds if the operator,
-        user `by`, sets it for one.
-        """
-        stored = checked(name, value) if value != DEFAULT or spec_of(name) is None else None
-        async with self._routes.serving(guild_id) as route:
-            if not route.provider.model:
-                raise ValueError(
-                    "The endpoint has not named its model yet. Start it, or set VERBATIM_MODEL."
-                )
-            scopes = {guild_id or 0}
-            operators = not route.owner and by is not None and self._is_operator(by)
-            if operators and name == MAX_PARALLEL:
-                scopes.add(0)
-            for scope in scopes:
-                await self._store.settings.put(scope, route.provider.model, name, stored)
+        """See Switchboard."""
+        await self._board.configure(guild_id, name, value, by=by)
 
     async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
-        """Every tool there is."""
-        overview = await self.overview(guild_id)
-        why = (
-            "tools are off for this guild and model (/config workarounds)"
-            if overview.mode == "off"
-            else "built in"
-        )
-        return [
-            ToolListing(
-                name=tool.spec.name,
-                description=tool.spec.description,
-                enabled=overview.mode != "off",
-                why=why,
-                read_only=tool.spec.read_only,
-                source=tool.spec.source,
-            )
-            for tool in self._registry
-        ]
+        """See Switchboard."""
+        return await self._board.tools(guild_id)
 
     def _surface(self, config: TurnConfig) -> ToolSurface:
         return build_surface(self._registry, level=config.schema_level)
