@@ -73,19 +73,32 @@ class ToolFailure(Exception):
     """The tool could not do it; the message tells the model why and what would work."""
 
 
+class Tool(Protocol):
+    """A tool that can be offered and run, whatever it is made of."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What is told of it."""
+        ...
+
+    async def run(self, context: ToolContext, arguments: JsonObject) -> ToolOutput:
+        """Run with arguments that satisfy the schema. Raises ToolFailure when the tool says no."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool that can be offered and run."""
+class DeclaredTool:
+    """A tool made from a coroutine function."""
 
     spec: ToolSpec
     _function: ToolFunction
     _arguments: type[BaseModel]
 
     async def run(self, context: ToolContext, arguments: JsonObject) -> ToolOutput:
-        """Run with arguments that satisfy the schema; defaults are filled in.
+        """See Tool; defaults are filled in.
 
-        Raises ToolFailure when the tool says no, or when the arguments pass the schema but not
-        the signature's own types.
+        Raises ToolFailure also when the arguments pass the schema but not the signature's own
+        types.
         """
         try:
             parsed = self._arguments.model_validate(dict(arguments))
@@ -104,15 +117,15 @@ def tool(
     destructive: bool = False,
     egress: bool = False,
     foreign: bool = False,
-) -> Callable[[ToolFunction], Tool]:
-    """Turn a coroutine function into a Tool named after it; see ToolSpec for what it may say of
+) -> Callable[[ToolFunction], DeclaredTool]:
+    """Turn a coroutine function into a tool named after it; see ToolSpec for what it may say of
     itself.
 
     The docstring's first paragraph is the description; keyword parameters, annotated with
     types and pydantic Fields, are the arguments.
     """
 
-    def declare(function: ToolFunction) -> Tool:
+    def declare(function: ToolFunction) -> DeclaredTool:
         name = function.__name__
         arguments = _arguments_of(function)
         description = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
@@ -125,7 +138,7 @@ def tool(
             egress=egress,
             foreign=foreign,
         )
-        return Tool(spec, function, arguments)
+        return DeclaredTool(spec, function, arguments)
 
     return declare
 
