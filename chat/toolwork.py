@@ -84,9 +84,10 @@ class ToolWork:
                 message="This very call has been answered already. Use its result.",
             )
         else:
-            run.result = await run_call(
+            ran = await run_call(
                 self._registry, surface, self._context, run.call, timeout=CALL_TIMEOUT
             )
+            run.result = ran.result
         self._changed()
 
     @staticmethod

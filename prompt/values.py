@@ -124,14 +124,25 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """How often something may happen: `calls` within any `seconds`."""
+
+    calls: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
     """A tool as it is offered: wire name, description and JSON schema of the arguments.
 
     `source` is where it comes from (`builtin`, `mcp:<server>`). `read_only` tools may run
     side by side; `destructive` ones need consent. `egress` tools carry words of the conversation
-    to a third party; `foreign` ones may bring back text that nobody here has written. `offered`
-    is the schema that is sent where that is a simpler one; `parameters` is what arguments are
-    checked against. `registered` is the tool's own name where endpoints would not take it.
+    to a third party; `foreign` ones may bring back text that nobody here has written. `trusted`
+    tells that an admin vouches for the server that it comes from. `permission` is what the asking
+    member needs, as Discord's API names it (`manage_messages`); empty for none. `rate` bounds how
+    often one member may call it. `offered` is the schema that is sent where that is a simpler one;
+    `parameters` is what arguments are checked against. `registered` is the tool's own name where
+    endpoints would not take it.
     """
 
     name: str
@@ -142,6 +153,9 @@ class ToolSpec:
     destructive: bool = False
     egress: bool = False
     foreign: bool = False
+    trusted: bool = False
+    permission: str = ""
+    rate: Rate | None = None
     offered: JsonObject | None = None
     registered: str | None = None
 

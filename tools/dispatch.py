@@ -6,21 +6,33 @@ exception; cancellation alone passes through.
 
 import asyncio
 import logging
+from dataclasses import dataclass
 
 from prompt.schema import problems
 from prompt.surface import ToolSurface, canonical_json
 from prompt.values import Json, Outcome, ToolCall, ToolResult
-from tools.registry import Registry, ToolContext, ToolFailure
+from tools.registry import Registry, ToolContext, ToolFailure, ToolOutput
 
 log = logging.getLogger(__name__)
 
 RESULT_LIMIT = 8_000
 """Characters of a result that reach the model; more would push out the conversation."""
 
+_EMPTY = frozenset({"[]", "{}", '""', "''", "null", "None", "()"})
+"""Results that hold nothing, as programs write them."""
+
 
 def error_text(code: str, name: str, **more: Json) -> str:
     """A failure as the model reads it."""
     return canonical_json({"error": code, "tool": name, **more})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """A call with its result. `output` is what the tool returned, None where it did not."""
+
+    result: ToolResult
+    output: ToolOutput | None = None
 
 
 async def run_call(
@@ -30,14 +42,15 @@ async def run_call(
     call: ToolCall,
     *,
     timeout: float,  # noqa: ASYNC109 - a bound on the tool's work, reported as a result
-) -> ToolResult:
+) -> Ran:
     """Run `call` within `timeout` seconds.
 
     Checked here again although parser and adapter did: dispatch must hold by itself.
     """
 
-    def result(outcome: Outcome, text: str) -> ToolResult:
-        return ToolResult(call_id=call.id, name=call.name, text=_clipped(text), outcome=outcome)
+    def result(outcome: Outcome, text: str, output: ToolOutput | None = None) -> Ran:
+        told = ToolResult(call_id=call.id, name=call.name, text=_clipped(text), outcome=outcome)
+        return Ran(result=told, output=output)
 
     spec = surface.callable.get(call.name)
     tool = None if spec is None else registry.get(spec.registered or spec.name)
@@ -48,6 +61,15 @@ async def run_call(
             "invalid",
             error_text(
                 "invalid_arguments", call.name, problems=list(wrong), schema=spec.parameters
+            ),
+        )
+    if spec.permission and not (context.rights and await context.rights.may(spec.permission)):
+        return result(
+            "denied",
+            error_text(
+                "missing_permission",
+                call.name,
+                message=f"The member who asks lacks the permission {in_words(spec.permission)}.",
             ),
         )
     limit = asyncio.timeout(timeout)
@@ -64,7 +86,22 @@ async def run_call(
         # The traceback is the operator's; the model learns only that it did not work.
         log.exception("tool %s failed", call.name)
         return result("failed", error_text("failed", call.name, message="internal error"))
-    return result("ok", output.text if output.text.strip() else "(the tool returned nothing)")
+    return result("ok", _told(output.text), output)
+
+
+def in_words(permission: str) -> str:
+    """A permission as Discord's settings name it; `manage_guild` is Manage Server there."""
+    words = permission.replace("guild", "server").replace("_", " ")
+    return words.title()
+
+
+def _told(text: str) -> str:
+    """A result in words, also where it is empty: a model takes `[]` for a failure."""
+    if not text.strip():
+        return "(the tool returned nothing)"
+    if text.strip() in _EMPTY:
+        return f"(the tool found nothing: it returned an empty result, {text.strip()})"
+    return text
 
 
 def _is_cancelled() -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, get_type_hints
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from data.facts import Facts
-from prompt.values import Attachment, Json, JsonObject, ToolSpec
+from prompt.values import Attachment, Json, JsonObject, Rate, ToolSpec
 
 
 class FileGone(Exception):
@@ -28,13 +28,32 @@ class FileSource(Protocol):
         ...
 
 
+class Rights(Protocol):
+    """What the asking member may do where they ask, looked up anew each time."""
+
+    async def may(self, permission: str) -> bool:
+        """Whether the member has a permission, named as Discord's API names it, in the channel
+        where they ask."""
+        ...
+
+    async def can_read(self, channel_id: int) -> bool:
+        """Whether the member may read the messages of a channel of the same guild."""
+        ...
+
+    async def can_all_read(self, channel_id: int) -> bool:
+        """Whether everyone who sees the reply may read that channel. False where that is not
+        certain."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
     """On whose behalf, where and when a tool runs. Guild 0 stands for direct messages.
 
     A tool acts for this member and in this guild only. `message_id` is the message that is
     answered. `attachments` are those of the conversation as the model sees it, oldest first;
-    `files` reads them, where there may be any.
+    `files` reads them, where there may be any. `rights` tells what the member may do; None where
+    there is no server to grant any.
     """
 
     guild_id: int
@@ -44,6 +63,7 @@ class ToolContext:
     now: datetime
     facts: Facts
     files: FileSource | None = None
+    rights: Rights | None = None
     attachments: tuple[Attachment, ...] = ()
 
 
@@ -58,10 +78,17 @@ class ToolFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
-    """What a tool returns: `text` for the model, `files` that go under the reply."""
+    """What a tool returns: `text` for the model, `files` that go under the reply.
+
+    `channels` are those whose messages the text repeats: it reaches the model only if everyone who
+    sees the reply may read them, or a member has agreed. `posted` tells that the tool itself put
+    its result before the members, so that the model need not add words.
+    """
 
     text: str
     files: tuple[ToolFile, ...] = ()
+    channels: tuple[int, ...] = ()
+    posted: bool = False
 
 
 ToolFunction: TypeAlias = Callable[..., Awaitable[str | ToolOutput]]
@@ -117,6 +144,8 @@ def tool(
     destructive: bool = False,
     egress: bool = False,
     foreign: bool = False,
+    permission: str = "",
+    rate: Rate | None = None,
 ) -> Callable[[ToolFunction], DeclaredTool]:
     """Turn a coroutine function into a tool named after it; see ToolSpec for what it may say of
     itself.
@@ -137,6 +166,8 @@ def tool(
             destructive=destructive,
             egress=egress,
             foreign=foreign,
+            permission=permission,
+            rate=rate,
         )
         return DeclaredTool(spec, function, arguments)
 

@@ -1,6 +1,7 @@
 import asyncio
 import json
 import logging
+from dataclasses import replace
 from typing import Annotated, Any
 
 import pytest
@@ -38,7 +39,8 @@ class Bench:
         self, made: ToolCall, *, timeout: float = 5.0, surface: ToolSurface | None = None
     ) -> tuple[Outcome, str]:
         offered = self.surface if surface is None else surface
-        result = await run_call(self.registry, offered, self.context, made, timeout=timeout)
+        ran = await run_call(self.registry, offered, self.context, made, timeout=timeout)
+        result = ran.result
         assert (result.call_id, result.name) == (made.id, made.name)
         return result.outcome, result.text
 
@@ -51,6 +53,51 @@ async def say(context: ToolContext, *, text: str, times: int = 1) -> str:
 
 async def test_what_the_tool_returns_is_the_result(context: Contexts) -> None:
     assert await Bench(context(), say).run(call("say", text="hi")) == ("ok", "hi")
+
+
+@pytest.mark.parametrize("empty", ["[]", " {}\n", "null", '""'])
+async def test_an_empty_structure_is_told_in_words(context: Contexts, empty: str) -> None:
+    outcome, text = await Bench(context(), say).run(call("say", text=empty))
+    assert outcome == "ok"
+    assert "found nothing" in text
+    assert text != empty
+
+
+class Holder:
+    """tools.registry.Rights of a member who has these permissions."""
+
+    def __init__(self, *permissions: str) -> None:
+        self.permissions = permissions
+
+    async def may(self, permission: str) -> bool:
+        return permission in self.permissions
+
+    async def can_read(self, channel_id: int) -> bool:
+        return False
+
+    async def can_all_read(self, channel_id: int) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("rights", [None, Holder(), Holder("send_messages")])
+async def test_a_tool_needs_the_permission_of_the_asking_member(
+    context: Contexts, rights: Holder | None
+) -> None:
+    ran = False
+
+    @tool(permission="manage_guild")
+    async def rename(context: ToolContext) -> str:
+        """Rename."""
+        nonlocal ran
+        ran = True
+        return "renamed"
+
+    asking = replace(context(), rights=rights)
+    outcome, text = await Bench(asking, rename).run(call("rename"))
+    assert (outcome, ran) == ("denied", False)
+    assert "lacks the permission Manage Server" in text
+    asking = replace(context(), rights=Holder("manage_guild"))
+    assert (await Bench(asking, rename).run(call("rename")))[0] == "ok"
 
 
 @pytest.mark.parametrize("nothing", ["", " \n"])
