@@ -77,7 +77,7 @@ async def run_call(
         async with limit:
             output = await tool.run(context, call.arguments)
     except ToolFailure as failure:
-        return result("failed", error_text("failed", call.name, message=str(failure)))
+        return result("failed", error_text(failure.code, call.name, message=str(failure)))
     except (Exception, asyncio.CancelledError) as error:
         if isinstance(error, TimeoutError) and limit.expired():
             return result("timeout", error_text("timeout", call.name, seconds=timeout))

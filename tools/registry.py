@@ -97,7 +97,18 @@ ToolOutput where there are files too."""
 
 
 class ToolFailure(Exception):
-    """The tool could not do it; the message tells the model why and what would work."""
+    """The tool could not do it; the message tells the model why and what would work.
+
+    `code` is the error's name in the result.
+    """
+
+    code = "failed"
+
+
+class ToolUnavailable(ToolFailure):
+    """What the tool works with cannot be reached now; another call would not help."""
+
+    code = "unavailable"
 
 
 class Tool(Protocol):
