@@ -5,16 +5,39 @@ call and no answer without its question.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from prompt.defused import defused
 from prompt.taught import result_text, signed, written_call
 from prompt.tokens import estimate
-from prompt.values import PromptItem, ReasoningPart, TextPart, ToolCall, ToolResult, Turn, Zone
+from prompt.values import (
+    Part,
+    PromptItem,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    Turn,
+    Zone,
+)
 
 
 def turn_item(turn: Turn, *, tag: str = "dialogue") -> PromptItem:
-    """One turn as an item; its text is the taught form, its parts serve native endpoints."""
+    """One turn as an item; its text is the taught form, its parts serve native endpoints.
+
+    What the model did not write itself holds no tokens of chat templates any more.
+    """
+    if turn.role != "assistant":
+        turn = replace(turn, author=turn.author and defused(turn.author), parts=_tame(turn.parts))
     return PromptItem(
         tag=tag, role=turn.role, text=turn_text(turn), zone=Zone.HISTORY, parts=turn.parts
+    )
+
+
+def _tame(parts: Sequence[Part]) -> tuple[Part, ...]:
+    return tuple(
+        replace(part, text=defused(part.text)) if isinstance(part, TextPart | ToolResult) else part
+        for part in parts
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from prompt import demonstrations as worked
+from prompt.defused import defused
 from prompt.demonstrations import ACKNOWLEDGEMENT, EXAMPLE_CLOCK
 from prompt.dialogue import turn_item
 from prompt.snapshot import Snapshot
@@ -71,7 +72,7 @@ def clock(snapshot: Snapshot) -> Sequence[PromptItem]:
     """The minute and who takes part. User role: system text would be merged into the head."""
     told = [_minute(snapshot)] if snapshot.config.clock == "tail" else []
     if len(snapshot.participants) > 1:
-        told.append(f"in this conversation: {', '.join(snapshot.participants)}")
+        told.append(f"in this conversation: {', '.join(map(defused, snapshot.participants))}")
     if not told:
         return []
     return [PromptItem(tag="clock", role="user", text=f"[{'; '.join(told)}]", zone=Zone.TAIL)]
