@@ -14,7 +14,13 @@ from prompt.values import Json
 MEMBER_TABLES: tuple[LiteralString, ...] = ("facts", "turns")
 """Tables with guild_id and member_id."""
 
-GUILD_TABLES: tuple[LiteralString, ...] = (*MEMBER_TABLES, "settings", "endpoints", "approvals")
+GUILD_TABLES: tuple[LiteralString, ...] = (
+    *MEMBER_TABLES,
+    "settings",
+    "endpoints",
+    "approvals",
+    "mcp_servers",
+)
 """Tables with guild_id. Replies go with their turns, verdicts on its own endpoint with that."""
 
 

@@ -19,6 +19,7 @@ from data.facts import Facts
 from data.guild_settings import GuildSettings
 from data.home import prepare_home
 from data.lock import instance_lock
+from data.mcp_servers import GuildMcpServers
 from data.meta import Meta
 from data.migrate import migrate
 from data.turns import Turns
@@ -42,6 +43,7 @@ class Store:
         self.meta = Meta(database)
         self.endpoints = GuildEndpoints(database)
         self.approvals = Approvals(database)
+        self.mcp_servers = GuildMcpServers(database)
 
     async def export_member(self, guild_id: int, member_id: int) -> Json:
         """All that is kept of a member in a guild (0: direct messages), as a JSON object."""

@@ -10,6 +10,7 @@ from data.endpoints import GuildEndpoints
 from data.erasure import GUILD_TABLES, MEMBER_TABLES, erase_guild, erase_member, export_member
 from data.facts import Facts
 from data.guild_settings import GuildSettings
+from data.mcp_servers import GuildMcpServers
 from data.turns import StoredTurn, Turns
 from prompt.values import TextPart, Turn
 
@@ -37,6 +38,15 @@ async def fill(database: Database, guild_id: int, member_id: int) -> None:
         base_url=f"https://host-of-{guild_id}/v1",
         model="m",
         sealed_key="sealed",
+        allow_private=False,
+        set_by=member_id,
+    )
+    await GuildMcpServers(database).put(
+        guild_id,
+        "docs",
+        url=f"https://mcp-of-{guild_id}.example/mcp",
+        sealed_token="sealed",
+        trusted=False,
         allow_private=False,
         set_by=member_id,
     )
@@ -100,5 +110,7 @@ async def test_erasing_a_guild_leaves_the_others(database: Database, path: Path)
     assert await GuildSettings(database).values(1, "") == {}
     assert b"in-1" not in on_disk(path)
     assert b"rules of 1" not in on_disk(path)
+    assert b"mcp-of-1" not in on_disk(path)
+    assert [server.name for server in await GuildMcpServers(database).all(9)] == ["docs"]
     assert await rows(database, 9, 2) == {"facts": 1, "turns": 1}
     assert await GuildSettings(database).values(9, "") == {"rules": "rules of 9"}
