@@ -19,7 +19,7 @@ from data.errors import StoreError, explained
 
 T = TypeVar("T")
 
-Value: TypeAlias = int | str | None
+Value: TypeAlias = int | float | str | None
 """What a statement's parameter can be."""
 
 BUSY_TIMEOUT = 5.0

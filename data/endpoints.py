@@ -1,22 +1,33 @@
 """Endpoints that guilds have brought for themselves.
 
-Invariant: a guild has at most one, and nothing here hands out another guild's. A key stays only
-while the origin of its URL does; it lies here encrypted, and opening it is the caller's, with the
-key ring, for the URL beside it.
+Invariant: a guild has MOST at most, in an order, and nothing here hands out another guild's. A key
+stays only while the origin of its URL does; it lies here encrypted, and opening it is the caller's,
+with the key ring, for the URL beside it.
 """
 
 import secrets
+import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from data.database import Database
+from data.database import Database, Transaction
 from data.keys import origin
 from data.times import from_column, to_column
+
+_OF_GUILD = "SELECT * FROM endpoints WHERE guild_id = ? ORDER BY position"
+
+MOST = 5
+"""Endpoints that a guild may have."""
+
+
+class TooMany(Exception):
+    """The guild has MOST endpoints already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuildEndpoint:
-    """A guild's own endpoint.
+    """One of a guild's own endpoints.
 
     `id` changes with the URL and is what a verdict on it is kept under, so that no guild learns
     from another's. `model` is empty for the first one that the server lists. `allow_private`
@@ -34,27 +45,19 @@ class GuildEndpoint:
 
 
 class GuildEndpoints:
-    """Endpoints by guild."""
+    """Endpoints by guild, each guild's in the order in which they are tried."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self, guild_id: int) -> GuildEndpoint | None:
-        """The guild's own endpoint, None if it brought none."""
-        rows = await self._database.read("SELECT * FROM endpoints WHERE guild_id = ?", guild_id)
-        if not rows:
-            return None
-        row = rows[0]
-        return GuildEndpoint(
-            id=row["id"],
-            guild_id=row["guild_id"],
-            base_url=row["base_url"],
-            model=row["model"],
-            sealed_key=row["sealed_key"],
-            allow_private=bool(row["allow_private"]),
-            set_by=row["set_by"],
-            at=from_column(row["at"]),
-        )
+        """The first of the guild's own endpoints, None if it brought none."""
+        return next(iter(await self.all(guild_id)), None)
+
+    async def all(self, guild_id: int) -> Sequence[GuildEndpoint]:
+        """The guild's own endpoints in their order."""
+        rows = await self._database.read(_OF_GUILD, guild_id)
+        return [_endpoint(row) for row in rows]
 
     async def put(
         self,
@@ -65,24 +68,37 @@ class GuildEndpoints:
         sealed_key: str | None,
         allow_private: bool,
         set_by: int,
+        added: bool = False,
     ) -> None:
-        """Set the guild's endpoint. Without a key, the former one stays if the origin does."""
+        """Set the guild's first endpoint, or have one `added` as the last of them.
+
+        Without a key, that of another one of the guild's on the same origin stays, the one in
+        whose place this comes before all. One that is there already with this URL and model is
+        set anew rather than added twice. Raises TooMany.
+        """
         async with self._database.transaction() as transaction:
-            rows = await transaction.run("SELECT * FROM endpoints WHERE guild_id = ?", guild_id)
-            former = rows[0] if rows else None
+            present = await transaction.run(_OF_GUILD, guild_id)
+            same = [row for row in present if (row["base_url"], row["model"]) == (base_url, model)]
+            former = next(iter(same if added else present), None)
+            if added and former is None and len(present) >= MOST:
+                raise TooMany(f"A server can have {MOST} endpoints. Remove one before.")
             endpoint_id = f"guild:{guild_id}:{secrets.token_hex(8)}"
-            if former and former["base_url"] == base_url:
+            position = 0 if former is None else former["position"]
+            if former is None and present:
+                position = present[-1]["position"] + 1
+            if former is not None and former["base_url"] == base_url:
                 endpoint_id = former["id"]
-            elif former:
-                await transaction.run("DELETE FROM verdicts WHERE endpoint = ?", former["id"])
-            if sealed_key is None and former and origin(former["base_url"]) == origin(base_url):
-                sealed_key = former["sealed_key"]
+            elif former is not None:
+                await _forget(transaction, former["id"])
+            if sealed_key is None:
+                sealed_key = _key_for(base_url, [former, *present] if former else present)
             await transaction.run(
                 """INSERT OR REPLACE INTO endpoints
-                    (guild_id, id, base_url, model, sealed_key, allow_private, set_by, at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
-                guild_id,
+                    (id, guild_id, position, base_url, model, sealed_key, allow_private, set_by, at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
                 endpoint_id,
+                guild_id,
+                position,
                 base_url,
                 model,
                 sealed_key,
@@ -92,18 +108,62 @@ class GuildEndpoints:
             )
 
     async def set_model(self, guild_id: int, model: str) -> None:
-        """Choose another model at the guild's own endpoint; nothing happens if it has none."""
+        """Choose another model at the guild's first endpoint; nothing happens if it has none."""
         async with self._database.transaction() as transaction:
             await transaction.run(
-                "UPDATE endpoints SET model = ? WHERE guild_id = ?", model, guild_id
-            )
-
-    async def remove(self, guild_id: int) -> None:
-        """Forget the guild's endpoint with its key, and what was learnt about it."""
-        async with self._database.transaction() as transaction:
-            await transaction.run(
-                """DELETE FROM verdicts WHERE endpoint IN
-                    (SELECT id FROM endpoints WHERE guild_id = ?)""",
+                """UPDATE endpoints SET model = ? WHERE id =
+                    (SELECT id FROM endpoints WHERE guild_id = ? ORDER BY position LIMIT 1)""",
+                model,
                 guild_id,
             )
-            await transaction.run("DELETE FROM endpoints WHERE guild_id = ?", guild_id)
+
+    async def move(self, guild_id: int, endpoint_id: str, *, by: int) -> None:
+        """Let one of the guild's endpoints be tried so many places later, earlier if negative."""
+        async with self._database.transaction() as transaction:
+            ids = [row["id"] for row in await transaction.run(_OF_GUILD, guild_id)]
+            if endpoint_id not in ids:
+                return
+            place = max(0, ids.index(endpoint_id) + by)
+            ids.remove(endpoint_id)
+            ids.insert(place, endpoint_id)
+            for position, each in enumerate(ids):
+                await transaction.run(
+                    "UPDATE endpoints SET position = ? WHERE id = ?", position, each
+                )
+
+    async def remove_one(self, guild_id: int, endpoint_id: str) -> None:
+        """Forget one of the guild's endpoints with its key, and what was learnt about it."""
+        async with self._database.transaction() as transaction:
+            rows = await transaction.run(_OF_GUILD, guild_id)
+            if endpoint_id in [row["id"] for row in rows]:
+                await _forget(transaction, endpoint_id)
+
+    async def remove(self, guild_id: int) -> None:
+        """Forget the guild's endpoints with their keys, and what was learnt about them."""
+        async with self._database.transaction() as transaction:
+            for row in await transaction.run(_OF_GUILD, guild_id):
+                await _forget(transaction, row["id"])
+
+
+def _key_for(base_url: str, rows: Sequence[sqlite3.Row]) -> str | None:
+    """The first key among `rows` that belongs to the origin of a URL."""
+    keys = [row["sealed_key"] for row in rows if origin(row["base_url"]) == origin(base_url)]
+    return next((key for key in keys if key is not None), None)
+
+
+async def _forget(transaction: Transaction, endpoint_id: str) -> None:
+    await transaction.run("DELETE FROM verdicts WHERE endpoint = ?", endpoint_id)
+    await transaction.run("DELETE FROM endpoints WHERE id = ?", endpoint_id)
+
+
+def _endpoint(row: sqlite3.Row) -> GuildEndpoint:
+    return GuildEndpoint(
+        id=row["id"],
+        guild_id=row["guild_id"],
+        base_url=row["base_url"],
+        model=row["model"],
+        sealed_key=row["sealed_key"],
+        allow_private=bool(row["allow_private"]),
+        set_by=row["set_by"],
+        at=from_column(row["at"]),
+    )

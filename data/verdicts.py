@@ -19,8 +19,8 @@ class Verdicts:
     async def get(self, endpoint: str, model: str) -> Verdict:
         """The stored verdict, or the one that says that nothing is known yet."""
         rows = await self._database.read(
-            "SELECT structured_calls, refuses_tools_field, reason, learnt FROM verdicts "
-            "WHERE endpoint = ? AND model = ?",
+            "SELECT structured_calls, refuses_tools_field, reason, learnt, token_ratio, cut_at "
+            "FROM verdicts WHERE endpoint = ? AND model = ?",
             endpoint,
             model,
         )
@@ -31,6 +31,8 @@ class Verdicts:
             refuses_tools_field=bool(rows[0]["refuses_tools_field"]),
             reason=rows[0]["reason"],
             learnt=json.loads(rows[0]["learnt"]),
+            token_ratio=rows[0]["token_ratio"],
+            cut_at=rows[0]["cut_at"],
         )
 
     async def put(self, endpoint: str, model: str, verdict: Verdict) -> None:
@@ -38,17 +40,22 @@ class Verdicts:
         async with self._database.transaction() as transaction:
             await transaction.run(
                 """INSERT INTO verdicts
-                    (endpoint, model, structured_calls, refuses_tools_field, reason, learnt)
-                VALUES (?, ?, ?, ?, ?, ?)
+                    (endpoint, model, structured_calls, refuses_tools_field, reason, learnt,
+                    token_ratio, cut_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET
                     structured_calls = excluded.structured_calls,
                     refuses_tools_field = excluded.refuses_tools_field,
                     reason = excluded.reason,
-                    learnt = excluded.learnt""",
+                    learnt = excluded.learnt,
+                    token_ratio = excluded.token_ratio,
+                    cut_at = excluded.cut_at""",
                 endpoint,
                 model,
                 verdict.structured_calls,
                 verdict.refuses_tools_field,
                 verdict.reason,
                 json.dumps(dict(verdict.learnt)),
+                verdict.token_ratio,
+                verdict.cut_at,
             )

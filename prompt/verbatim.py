@@ -27,12 +27,16 @@ class Verdict:
     `structured_calls`: a native call has been seen from it. `refuses_tools_field`: it answered
     the field with an error. `reason` says where from, in words an admin understands. `learnt` are
     switches of `/config workarounds` with the values that it turned out to need.
+    `token_ratio` is how many tokens it counts for each that is estimated, None before it has told;
+    `cut_at` the tokens that were left of a prompt which it cut without saying so.
     """
 
     structured_calls: bool = False
     refuses_tools_field: bool = False
     reason: str = "no tool call has been seen from this endpoint yet"
     learnt: Mapping[str, str] = field(default_factory=dict[str, str])
+    token_ratio: float | None = None
+    cut_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

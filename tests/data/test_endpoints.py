@@ -1,7 +1,7 @@
 import pytest
 
 from data.database import Database
-from data.endpoints import GuildEndpoint, GuildEndpoints
+from data.endpoints import MOST, GuildEndpoint, GuildEndpoints, TooMany
 from data.verdicts import Verdicts
 from prompt.verbatim import Verdict
 
@@ -14,6 +14,7 @@ async def put(
     model: str = "m",
     sealed_key: str | None = "sealed",
     allow_private: bool = False,
+    added: bool = False,
 ) -> None:
     await endpoints.put(
         guild_id,
@@ -22,6 +23,7 @@ async def put(
         sealed_key=sealed_key,
         allow_private=allow_private,
         set_by=5,
+        added=added,
     )
 
 
@@ -80,3 +82,62 @@ async def test_what_was_learnt_goes_with_the_url(database: Database):
     await verdicts.put(second.id, "m", learnt)
     await endpoints.remove(1)
     assert await verdicts.get(second.id, "m") == Verdict()
+
+
+async def urls(endpoints: GuildEndpoints, guild_id: int) -> list[str]:
+    return [each.base_url for each in await endpoints.all(guild_id)]
+
+
+async def test_several_keep_an_order_that_can_be_changed(database: Database):
+    endpoints = GuildEndpoints(database)
+    hosts = [f"https://{name}.example/v1" for name in "abc"]
+    for url in hosts:
+        await put(endpoints, 1, base_url=url, added=True)
+    await put(endpoints, 2, base_url="https://other.example/v1", added=True)
+    assert await urls(endpoints, 1) == hosts
+    a, b, c = await endpoints.all(1)
+    await endpoints.move(1, c.id, by=-1)
+    assert await endpoints.all(1) == [a, c, b]
+    await endpoints.move(1, a.id, by=1)
+    assert await endpoints.all(1) == [c, a, b]
+    await endpoints.move(1, c.id, by=-1)
+    await endpoints.move(2, a.id, by=1)
+    assert await endpoints.all(1) == [c, a, b]
+    await put(endpoints, 1, base_url="https://first.example/v1")
+    assert await urls(endpoints, 1) == ["https://first.example/v1", hosts[0], hosts[1]]
+    assert await urls(endpoints, 2) == ["https://other.example/v1"]
+
+
+async def test_removing_one_leaves_the_others_and_no_other_guild_can(database: Database):
+    endpoints, verdicts = GuildEndpoints(database), Verdicts(database)
+    await put(endpoints, 1)
+    await put(endpoints, 1, model="n", added=True)
+    one, two = await endpoints.all(1)
+    for each in (one, two):
+        await verdicts.put(each.id, each.model, Verdict(structured_calls=True))
+    await endpoints.remove_one(2, one.id)
+    await endpoints.remove_one(1, two.id)
+    assert await endpoints.all(1) == [one]
+    assert (await verdicts.get(one.id, "m")).structured_calls
+    assert not (await verdicts.get(two.id, "n")).structured_calls
+
+
+async def test_adding_what_is_there_sets_it_anew_and_there_is_an_end(database: Database):
+    endpoints = GuildEndpoints(database)
+    for number in range(MOST):
+        await put(endpoints, 1, model=f"m{number}", sealed_key=f"key {number}", added=True)
+    before = await endpoints.all(1)
+    await put(endpoints, 1, model="m2", sealed_key="newer", added=True)
+    after = await endpoints.all(1)
+    assert [each.id for each in after] == [each.id for each in before]
+    assert after[2].sealed_key == "newer"
+    with pytest.raises(TooMany, match="Remove one"):
+        await put(endpoints, 1, model="another", added=True)
+
+
+async def test_a_fallback_on_the_same_origin_has_its_key_and_on_another_none(database: Database):
+    endpoints = GuildEndpoints(database)
+    await put(endpoints, 1)
+    await put(endpoints, 1, model="n", sealed_key=None, added=True)
+    await put(endpoints, 1, base_url="https://elsewhere.example/v1", sealed_key=None, added=True)
+    assert [each.sealed_key for each in await endpoints.all(1)] == ["sealed", "sealed", None]

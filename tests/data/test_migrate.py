@@ -114,6 +114,30 @@ async def test_everything_in_a_0001_database_can_still_be_read(path: Path):
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
+async def test_a_guilds_one_endpoint_becomes_the_first_of_several(path: Path, tmp_path: Path):
+    earlier = tmp_path / "earlier"
+    earlier.mkdir()
+    for migration in find_migrations(MIGRATIONS)[:3]:
+        shutil.copy(migration.path, earlier)
+    migrate(path, directory=earlier)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            "INSERT INTO endpoints VALUES"
+            " (7, 'guild:7:a', 'https://llm.example/v1', 'm', 'sealed', 0, 5, '2026-05-04T03:02:01Z')"
+        )
+        connection.execute("INSERT INTO verdicts VALUES ('guild:7:a', 'm', 1, 0, 'seen', '{}')")
+        connection.commit()
+    async with open_store(path.parent) as store:
+        (kept,) = await store.endpoints.all(7)
+        assert (kept.id, kept.base_url, kept.sealed_key) == (
+            "guild:7:a",
+            "https://llm.example/v1",
+            "sealed",
+        )
+        known = await store.verdicts.get(kept.id, kept.model)
+        assert known == Verdict(structured_calls=True, reason="seen")
+
+
 def test_an_existing_database_is_copied_before_it_changes(path: Path, directory: Path):
     build(path, DATABASES / "0001.sql", version=NEWEST)
     # Committed, but not in the main file: the copy must hold it all the same.

@@ -28,3 +28,10 @@ async def test_switches_that_were_learnt_stay_with_their_model(database: Databas
     assert await verdicts.get("http://host/v1", "m") == learnt
     await verdicts.put("http://host/v1", "m", Verdict())
     assert (await verdicts.get("http://host/v1", "m")).learnt == {}
+
+
+async def test_how_tokens_are_counted_and_where_a_prompt_was_cut_is_kept(database: Database):
+    verdicts = Verdicts(database)
+    counted = Verdict(token_ratio=0.8125, cut_at=4077)
+    await verdicts.put("http://host/v1", "m", counted)
+    assert await verdicts.get("http://host/v1", "m") == counted
