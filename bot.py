@@ -269,7 +269,7 @@ async def _wired(
     from data.keys import open_keys
     from data.store import open_store
     from providers.openai.guilds import guilds_provider
-    from tools.builtin import builtin_registry
+    from tools.builtin import builtin_tools
 
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings.home))
@@ -308,7 +308,7 @@ async def _wired(
         service = ChatService(
             store=store,
             routes=desk.endpoints,
-            registry=builtin_registry(),
+            toolsets=[builtin_tools()],
             generation=Generation(
                 max_reply_tokens=settings.max_reply_tokens,
                 temperature=_temperature(settings, embedded=local is not None),

@@ -48,7 +48,8 @@ class TurnConfig:
     """What a turn is run with.
 
     `context_window` is in tokens, None where nobody knows. `on_empty` is the switch empty_reply,
-    `repeats` how often the same call runs.
+    `repeats` how often the same call runs, `tool_budget_percent` what share of the window tools may
+    take before some of them wait behind a search.
     """
 
     tools: ToolConfig = field(default=ToolConfig())
@@ -57,6 +58,7 @@ class TurnConfig:
     context_window: int | None = None
     on_empty: str = "nudge_once"
     repeats: int = 2
+    tool_budget_percent: int = 10
 
 
 def spec_of(name: str) -> SwitchSpec | None:
@@ -115,6 +117,7 @@ def turn_config(
         context_window=int(window) if window.isdecimal() else None,
         on_empty=values["empty_reply"],
         repeats=int(values["repeat_limit"]),
+        tool_budget_percent=int(values["tool_budget_percent"]),
     )
 
 

@@ -5,7 +5,7 @@ channel's cut point, which moves by whole blocks and only forward, so consecutiv
 with the same bytes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,10 +13,10 @@ from chat.config import TurnConfig, turn_config
 from chat.endpoints import Route
 from chat.learning import Learning
 from chat.ports import ChannelMessage, History, Place
+from chat.toolbox import Toolbox
 from data.store import Store
 from data.turns import StoredTurn
 from prompt.snapshot import Snapshot
-from prompt.surface import ToolSurface
 from prompt.values import Json, TextPart, Turn
 
 FIRST_READ = 30
@@ -33,12 +33,14 @@ class Gathered:
     """A snapshot, and for each exchange of its dialogue the id of the message that opens it.
 
     `cut_point` is where history is to begin from now on; None where that stays as it is. `stored`
-    are the switches that are set, `config` what they amount to with those that were learnt.
+    are the switches that are set, `config` what they amount to with those that were learnt,
+    `toolbox` the tools.
     """
 
     snapshot: Snapshot
     stored: Mapping[str, Json]
     config: TurnConfig
+    toolbox: Toolbox
     opened_by: tuple[int, ...]
     cut_point: int | None
 
@@ -58,7 +60,7 @@ class Gatherer:
         *,
         asked: ChannelMessage | None,
         newest: int,
-        surface: Callable[[TurnConfig], ToolSurface],
+        toolbox: Toolbox,
         now: datetime,
     ) -> Gathered:
         """The inputs of a turn that answers `asked`, with the history before id `newest`.
@@ -73,6 +75,7 @@ class Gatherer:
         if asked is not None:
             messages = [*messages, asked]
         dialogue, opened_by = _dialogue(messages, answers)
+        toolbox = toolbox.over(dialogue)
         verdict = await Learning(store=self.store, route=route).verdict()
         config = turn_config(per_model, verdict.learnt)
         names = dict.fromkeys(turn.author for turn in dialogue if turn.author)
@@ -82,13 +85,14 @@ class Gatherer:
                 server_rules=str(wide.get("server_rules") or ""),
                 config=config.tools,
                 verdict=verdict,
-                surface=surface(config),
+                surface=toolbox.surface(config),
                 dialogue=dialogue,
                 now=now,
                 participants=tuple(names)[-_SHOWN_PARTICIPANTS:],
             ),
             stored=per_model,
             config=config,
+            toolbox=toolbox,
             opened_by=opened_by,
             cut_point=cut_point,
         )

@@ -19,6 +19,10 @@ class Generation:
         known = [size for size in (window, self.context_window) if size is not None]
         return replace(self, context_window=min(known, default=None))
 
+    def window(self, window: int | None) -> int:
+        """Tokens that a prompt and its reply may have where `window` is configured."""
+        return self.holding(window).budget.window
+
     @property
     def budget(self) -> Budget:
         """What a prompt may cost. 8,192 is assumed where the window is unknown."""

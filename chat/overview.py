@@ -12,8 +12,11 @@ from prompt.verbatim import Verdict, WireMode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """What is known of the endpoint, and how a guild is set up for it. `brought` tells that it is
-    the guild's own."""
+    """What is known of the endpoint, and how a guild is set up for it.
+
+    `brought` tells that it is the guild's own. `exposure` says how tools are shown to the model;
+    `deferred` are those that only a search shows.
+    """
 
     endpoint: str
     model: str
@@ -23,6 +26,8 @@ class Overview:
     context_window: int | None
     switches: Sequence[Switch]
     brought: bool = False
+    exposure: str = ""
+    deferred: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

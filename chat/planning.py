@@ -6,7 +6,6 @@ got through; that the tools field is refused, at once.
 """
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from chat.config import TurnConfig, is_open, turn_config
@@ -17,7 +16,6 @@ from chat.learning import Learning
 from data.store import Store
 from prompt.assemble import assemble
 from prompt.prompt import Prompt
-from prompt.surface import ToolSurface
 from prompt.verbatim import wire_mode
 from providers.base import Replan, ToolsRefused
 from providers.wire import Change
@@ -31,13 +29,12 @@ CONTEXT_WINDOW = "context_window"
 
 @dataclass(slots=True, kw_only=True)
 class Plan:
-    """One turn's plan. `surface` builds the tools that a configuration offers."""
+    """One turn's plan."""
 
     store: Store
     route: Route
     gathered: Gathered
     generation: Generation
-    surface: Callable[[TurnConfig], ToolSurface]
     _revisions: int = 0
     _learnt: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -90,9 +87,8 @@ class Plan:
         log.info("%s: trying %s=%s", self.route.provider.model, change.name, change.value)
         self._learnt[change.name] = change.value
         config = turn_config(self.gathered.stored, self._known)
-        snapshot = replace(
-            self.gathered.snapshot, config=config.tools, surface=self.surface(config)
-        )
+        surface = self.gathered.toolbox.surface(config)
+        snapshot = replace(self.gathered.snapshot, config=config.tools, surface=surface)
         self.gathered = replace(self.gathered, config=config, snapshot=snapshot)
 
     async def _without_field(self, error: ToolsRefused) -> None:

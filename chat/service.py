@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from chat.account import PromptSnapshot, account
-from chat.config import TurnConfig, parallelism
+from chat.config import parallelism
 from chat.endpoints import Route, Routes
 from chat.explaining import Explanation, explanation
 from chat.gather import Gathered, Gatherer, turn_id_of
@@ -26,6 +26,7 @@ from chat.replay import foreign, replayable
 from chat.reply import Reply
 from chat.scheduler import Lease, Schedulers
 from chat.switchboard import Switchboard
+from chat.toolbox import Toolbox, Toolboxes
 from chat.toolwork import ToolWork
 from chat.turn import SLOW_AFTER, TurnRun
 from data.database import to_the_end
@@ -34,11 +35,10 @@ from data.store import Store
 from data.turns import StoredTurn
 from prompt.prompt import Prompt
 from prompt.snapshot import PromptTooLarge
-from prompt.surface import ToolSurface
 from providers.base import CallKey, EndpointError, Replan, ToolsRefused
 from providers.verbatim import find_calls
-from tools.registry import Registry, ToolContext
-from tools.surface import build_surface
+from tools.registry import ToolContext
+from tools.toolset import Toolset
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +71,8 @@ class ChatService:
 
     `secrets` are blotted out of what is shown. `clock` tells the time of a turn, in UTC.
     `slow_after` is how many seconds pass without a first token before the member is told so.
-    `is_operator` tells whether a user runs this bot.
+    `toolsets` are where tools come from, those of the earlier one first. `is_operator` tells
+    whether a user runs this bot.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class ChatService:
         *,
         store: Store,
         routes: Routes,
-        registry: Registry,
+        toolsets: Sequence[Toolset],
         generation: Generation,
         persona: str | None = None,
         secrets: Sequence[str] = (),
@@ -89,17 +90,16 @@ class ChatService:
     ) -> None:
         self._store = store
         self._routes = routes
-        self._registry = registry
         self._generation = generation
         self._secrets = tuple(secrets)
         self._clock = clock
         self._slow_after = slow_after
+        self._toolboxes = Toolboxes(store=store, toolsets=toolsets)
         self._board = Switchboard(
             store=store,
             routes=routes,
-            registry=registry,
+            toolboxes=self._toolboxes,
             generation_of=self._generation_of,
-            surface=self._surface,
             is_operator=is_operator,
         )
         self._schedulers = Schedulers()
@@ -158,7 +158,7 @@ class ChatService:
                 history,
                 asked=None,
                 newest=newest + 1,
-                surface=self._surface,
+                toolbox=await self._toolbox(route, place),
                 now=self._clock(),
             )
             plan = self._planned(route, gathered)
@@ -189,8 +189,9 @@ class ChatService:
         """See Switchboard."""
         return await self._board.tools(guild_id)
 
-    def _surface(self, config: TurnConfig) -> ToolSurface:
-        return build_surface(self._registry, level=config.schema_level)
+    async def _toolbox(self, route: Route, place: Place) -> Toolbox:
+        generation = self._generation_of(route)
+        return await self._toolboxes.gather(route, place.guild_id or 0, generation.window)
 
     async def _plan(
         self, route: Route, request: TurnRequest, history: History, now: datetime
@@ -201,7 +202,7 @@ class ChatService:
             history,
             asked=request.message,
             newest=request.message.id,
-            surface=self._surface,
+            toolbox=await self._toolbox(route, request.place),
             now=now,
         )
         return self._planned(route, gathered)
@@ -212,7 +213,6 @@ class ChatService:
             route=route,
             gathered=gathered,
             generation=self._generation_of(route),
-            surface=self._surface,
         )
 
     def _turn_run(
@@ -230,7 +230,8 @@ class ChatService:
             now=snapshot.now,
             facts=self._store.facts,
         )
-        work = ToolWork(self._registry, context, reply, changed, repeats=plan.config.repeats)
+        tools = plan.gathered.toolbox.tools
+        work = ToolWork(tools, context, reply, changed, repeats=plan.config.repeats)
         options = replace(
             plan.generation.options(turn_id_of(request.message.id)),
             quoted=find_calls(request.message.text, snapshot.surface),

@@ -5,23 +5,24 @@ Invariant: what is shown is worked out as a turn works it out, from the same sto
 
 from collections.abc import Callable, Sequence
 
-from chat.config import DEFAULT, TurnConfig, checked, spec_of, switches, turn_config
+from chat.config import DEFAULT, checked, spec_of, switches, turn_config
 from chat.endpoints import Route, Routes
 from chat.generation import Generation
 from chat.learning import Learning
 from chat.overview import Overview, ToolListing
 from chat.switches import MAX_PARALLEL
+from chat.toolbox import Toolbox, Toolboxes
 from data.store import Store
-from prompt.surface import ToolSurface
 from prompt.verbatim import wire_mode
-from tools.registry import Registry
+from tools.exposure import in_words
+from tools.toolset import Offered
 
 
 class Switchboard:
     """Overviews and switches, each for the endpoint that `routes` gives a guild.
 
-    `generation_of` tells how replies of an endpoint are sampled, `surface` which tools a
-    configuration offers, `is_operator` whether a user runs this bot.
+    `generation_of` tells how replies of an endpoint are sampled, `toolboxes` which tools a guild
+    has, `is_operator` whether a user runs this bot.
     """
 
     def __init__(
@@ -29,36 +30,43 @@ class Switchboard:
         *,
         store: Store,
         routes: Routes,
-        registry: Registry,
+        toolboxes: Toolboxes,
         generation_of: Callable[[Route], Generation],
-        surface: Callable[[TurnConfig], ToolSurface],
         is_operator: Callable[[int], bool],
     ) -> None:
         self._store = store
         self._routes = routes
-        self._registry = registry
+        self._toolboxes = toolboxes
         self._generation_of = generation_of
-        self._surface = surface
         self._is_operator = is_operator
 
     async def overview(self, guild_id: int | None) -> Overview:
         """The endpoint, what is known of it, and the guild's switches. Raises EndpointError if
         no endpoint serves the guild."""
+        return (await self._seen(guild_id))[0]
+
+    async def _seen(self, guild_id: int | None) -> tuple[Overview, Toolbox]:
         async with self._routes.serving(guild_id) as route:
             provider = route.provider
         stored = await self._store.settings.values(guild_id or 0, provider.model)
         verdict = await Learning(store=self._store, route=route).verdict()
         config = turn_config(stored, verdict.learnt)
-        return Overview(
+        generation = self._generation_of(route)
+        toolbox = await self._toolboxes.gather(route, guild_id or 0, generation.window)
+        surface = toolbox.surface(config)
+        overview = Overview(
             endpoint=provider.endpoint,
             model=provider.model,
-            mode=wire_mode(config.tools, verdict, self._surface(config)),
+            mode=wire_mode(config.tools, verdict, surface),
             verdict=verdict,
             tool_mode=config.tools.tool_mode,
-            context_window=self._generation_of(route).holding(config.context_window).context_window,
+            context_window=generation.holding(config.context_window).context_window,
             switches=switches(stored, verdict.learnt),
             brought=route.owner != 0,
+            exposure=in_words(surface),
+            deferred=frozenset(spec.registered or spec.name for spec in surface.deferred),
         )
+        return overview, toolbox
 
     async def configure(
         self, guild_id: int | None, name: str, value: str, *, by: int | None = None
@@ -83,21 +91,23 @@ class Switchboard:
                 await self._store.settings.put(scope, route.provider.model, name, stored)
 
     async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
-        """Every tool there is."""
-        overview = await self.overview(guild_id)
-        why = (
-            "tools are off for this guild and model (/config workarounds)"
-            if overview.mode == "off"
-            else "built in"
-        )
-        return [
-            ToolListing(
-                name=tool.spec.name,
-                description=tool.spec.description,
-                enabled=overview.mode != "off",
-                why=why,
-                read_only=tool.spec.read_only,
-                source=tool.spec.source,
-            )
-            for tool in self._registry
-        ]
+        """Every tool that the guild has, on or off."""
+        overview, toolbox = await self._seen(guild_id)
+        return [_listing(entry, overview, toolbox) for entry in toolbox.offered]
+
+
+def _listing(entry: Offered, overview: Overview, toolbox: Toolbox) -> ToolListing:
+    spec = entry.tool.spec
+    why_off = toolbox.settings.gates.why_off(entry)
+    if overview.mode == "off":
+        why_off = why_off or "tools are off for this guild and model (/config workarounds)"
+    origin = "built in" if spec.source == "builtin" else spec.source
+    why_on = f"{origin}, found by search" if spec.name in overview.deferred else origin
+    return ToolListing(
+        name=spec.name,
+        description=spec.description,
+        enabled=not why_off,
+        why=why_off or why_on,
+        read_only=spec.read_only,
+        source=spec.source,
+    )

@@ -169,6 +169,14 @@ SWITCHES: tuple[SwitchSpec, ...] = (
         "against the whole schema all the same.",
     ),
     SwitchSpec(
+        name="tool_budget_percent",
+        theme="schema",
+        choices=("10", "5", "15", "20", "30", "50", "100"),
+        numbers=range(1, 101),
+        help="Percent of the context window that the tools' schemas may take. Beyond it, all but a "
+        "few wait behind a search, if that saves at least half.",
+    ),
+    SwitchSpec(
         name="tool_choice",
         theme="calls",
         choices=("omit", "string"),

@@ -7,7 +7,7 @@ message runs once and answers both.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from chat.reply import Reply, ToolRun
 from prompt.surface import ToolSurface
@@ -15,21 +15,22 @@ from prompt.values import ToolCall, ToolResult
 from providers.base import CallKey
 from providers.verbatim import call_key
 from tools.dispatch import error_text, run_call
-from tools.registry import Registry, ToolContext
+from tools.dispatcher import resolve
+from tools.registry import Tool, ToolContext
 
 CALL_TIMEOUT = 30.0
 """Seconds that one tool call may take."""
 
 
 class ToolWork:
-    """The tool calls of one turn.
+    """The tool calls of one turn. `tools` are all that the turn may have, by their own names.
 
     The same call runs `repeats` times; a model that asks again is told to use the result.
     """
 
     def __init__(
         self,
-        registry: Registry,
+        tools: Mapping[str, Tool],
         context: ToolContext,
         reply: Reply,
         changed: Callable[[], None],
@@ -37,7 +38,7 @@ class ToolWork:
         repeats: int = 2,
     ) -> None:
         self._repeats = repeats
-        self._registry = registry
+        self._tools = tools
         self._context = context
         self._reply = reply
         self._changed = changed
@@ -59,7 +60,7 @@ class ToolWork:
         self._changed()
         together: list[ToolRun] = []
         for run in firsts.values():
-            spec = surface.callable.get(run.call.name)
+            spec = resolve(surface, run.call).spec
             if spec is not None and spec.read_only:
                 together.append(run)
                 continue
@@ -85,7 +86,7 @@ class ToolWork:
             )
         else:
             ran = await run_call(
-                self._registry, surface, self._context, run.call, timeout=CALL_TIMEOUT
+                self._tools, surface, self._context, run.call, timeout=CALL_TIMEOUT
             )
             run.result = ran.result
         self._changed()

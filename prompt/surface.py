@@ -1,14 +1,15 @@
 """The one list of tools that a turn is built on.
 
-Invariant: array, in-band JSON block, advertised names and the map that dispatch and the
-parser look calls up in all derive from the same specs. Nothing else filters or edits tools.
+Invariant: array, in-band JSON block, search catalog, advertised names and the map that dispatch
+and the parser look calls up in all derive from the same specs. Nothing else filters or edits tools.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from prompt.dispatcher import EXECUTE_TOOL
 from prompt.values import Json, JsonObject, ToolSpec
 
 
@@ -22,11 +23,18 @@ class ToolSurface:
     """The tools of one turn, frozen for its whole length.
 
     `direct` tools stand in the array; `deferred` ones are dispatchable without standing in it.
-    Names are unique across both.
+    Names are unique across both. `catalog` is what a search looks through, `dispatcher` the name
+    of the tool that runs deferred ones, empty where none is needed. `permitted` are the names
+    that a dispatcher may run, None for all. `over_budget` tells that tools are deferred because
+    all of them would have taken too much of the window.
     """
 
     direct: tuple[ToolSpec, ...] = ()
     deferred: tuple[ToolSpec, ...] = ()
+    catalog: tuple[ToolSpec, ...] = ()
+    dispatcher: str = ""
+    permitted: frozenset[str] | None = None
+    over_budget: bool = False
 
     def __post_init__(self) -> None:
         names = [spec.name for spec in (*self.direct, *self.deferred)]
@@ -39,17 +47,7 @@ class ToolSurface:
     @cached_property
     def native(self) -> tuple[JsonObject, ...]:
         """The `tools` array of the request, OpenAI shape, in registry order."""
-        return tuple(
-            {
-                "type": "function",
-                "function": {
-                    "name": spec.name,
-                    "description": spec.description,
-                    "parameters": spec.parameters if spec.offered is None else spec.offered,
-                },
-            }
-            for spec in self.direct
-        )
+        return tuple(definition(spec) for spec in self.direct)
 
     @cached_property
     def block(self) -> str:
@@ -60,3 +58,32 @@ class ToolSurface:
     def callable(self) -> Mapping[str, ToolSpec]:
         """Every tool that may run in this turn, by the exact name that the model was told."""
         return {spec.name: spec for spec in (*self.direct, *self.deferred)}
+
+    @cached_property
+    def advertised(self) -> tuple[str, ...]:
+        """Deferred tools that the prompt names. None with the stable dispatcher, whose prompts
+        stay the same whatever is deferred."""
+        if self.dispatcher != EXECUTE_TOOL:
+            return ()
+        return tuple(spec.name for spec in self.deferred)
+
+
+def definition(spec: ToolSpec) -> JsonObject:
+    """A tool as the `tools` array has it."""
+    return {
+        "type": "function",
+        "function": {
+            "name": spec.name,
+            "description": spec.description,
+            "parameters": spec.parameters if spec.offered is None else spec.offered,
+        },
+    }
+
+
+def advertisement(names: Sequence[str]) -> str:
+    """The line that names tools which a search finds; empty where there are none."""
+    if not names:
+        return ""
+    return (
+        f"More tools can be found with tool_search and run with {EXECUTE_TOOL}: {', '.join(names)}."
+    )

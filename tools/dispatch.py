@@ -6,12 +6,15 @@ exception; cancellation alone passes through.
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from prompt.schema import problems
+from prompt.dispatcher import META_SOURCE
 from prompt.surface import ToolSurface, canonical_json
 from prompt.values import Json, Outcome, ToolCall, ToolResult
-from tools.registry import Registry, ToolContext, ToolFailure, ToolOutput
+from tools.dispatcher import resolve
+from tools.registry import Tool, ToolContext, ToolFailure, ToolOutput
+from tools.search import tool_search
 
 log = logging.getLogger(__name__)
 
@@ -36,14 +39,15 @@ class Ran:
 
 
 async def run_call(
-    registry: Registry,
+    tools: Mapping[str, Tool],
     surface: ToolSurface,
     context: ToolContext,
     call: ToolCall,
     *,
     timeout: float,  # noqa: ASYNC109 - a bound on the tool's work, reported as a result
 ) -> Ran:
-    """Run `call` within `timeout` seconds.
+    """Run `call`, or what a dispatcher is asked for in it, within `timeout` seconds. `tools` are
+    those of the surface, by their own names.
 
     Checked here again although parser and adapter did: dispatch must hold by itself.
     """
@@ -52,40 +56,40 @@ async def run_call(
         told = ToolResult(call_id=call.id, name=call.name, text=_clipped(text), outcome=outcome)
         return Ran(result=told, output=output)
 
-    spec = surface.callable.get(call.name)
-    tool = None if spec is None else registry.get(spec.registered or spec.name)
+    resolved = resolve(surface, call)
+    asked, spec = resolved.call, resolved.spec
+    if resolved.refusal is not None:
+        outcome = "denied" if resolved.refusal == "not_permitted" else "invalid"
+        return result(outcome, error_text(resolved.refusal, asked.name, **resolved.more))
+    if spec is not None and spec.source == META_SOURCE:
+        found = tool_search(str(asked.arguments["query"]), surface.catalog)
+        return result("ok", canonical_json(found))
+    tool = None if spec is None else tools.get(spec.registered or spec.name)
     if tool is None or spec is None:
-        return result("invalid", error_text("unknown_tool", call.name))
-    if wrong := problems(spec.parameters, call.arguments):
-        return result(
-            "invalid",
-            error_text(
-                "invalid_arguments", call.name, problems=list(wrong), schema=spec.parameters
-            ),
-        )
+        return result("invalid", error_text("unknown_tool", asked.name))
     if spec.permission and not (context.rights and await context.rights.may(spec.permission)):
         return result(
             "denied",
             error_text(
                 "missing_permission",
-                call.name,
+                asked.name,
                 message=f"The member who asks lacks the permission {in_words(spec.permission)}.",
             ),
         )
     limit = asyncio.timeout(timeout)
     try:
         async with limit:
-            output = await tool.run(context, call.arguments)
+            output = await tool.run(context, asked.arguments)
     except ToolFailure as failure:
-        return result("failed", error_text(failure.code, call.name, message=str(failure)))
+        return result("failed", error_text(failure.code, asked.name, message=str(failure)))
     except (Exception, asyncio.CancelledError) as error:
         if isinstance(error, TimeoutError) and limit.expired():
-            return result("timeout", error_text("timeout", call.name, seconds=timeout))
+            return result("timeout", error_text("timeout", asked.name, seconds=timeout))
         if isinstance(error, asyncio.CancelledError) and _is_cancelled():
             raise
         # The traceback is the operator's; the model learns only that it did not work.
-        log.exception("tool %s failed", call.name)
-        return result("failed", error_text("failed", call.name, message="internal error"))
+        log.exception("tool %s failed", asked.name)
+        return result("failed", error_text("failed", asked.name, message="internal error"))
     return result("ok", _told(output.text), output)
 
 

@@ -226,6 +226,11 @@ class Registry:
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
 
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools by their names."""
+        return self._tools
+
     def get(self, name: str) -> Tool | None:
         """The tool of exactly this name."""
         return self._tools.get(name)

@@ -1,32 +1,81 @@
-"""Builds a turn's ToolSurface out of the registry and a guild's switches.
+"""Builds a turn's ToolSurface out of the tools that a guild has and what it set about them.
 
-Invariant: this is the only place where tools are filtered, their schemas made simpler and their
-names made fit for endpoints; what they are in the registry stays on the spec.
+Invariant: this is the only place where tools are filtered, their schemas made simpler, their
+names made fit for endpoints and some of them deferred; what they are in their toolset stays on
+the spec.
 """
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
+from prompt.dispatcher import EXECUTE_TOOL, META_TOOLS, USE_LOADED_TOOL
 from prompt.schema_level import SchemaLevel, offered
-from prompt.surface import ToolSurface, canonical_json
+from prompt.surface import ToolSurface, advertisement, canonical_json
+from prompt.tokens import estimate
 from prompt.values import ToolSpec
-from tools.registry import Registry
+from tools.exposure import ALWAYS_UPFRONT, ExposureMode, Gates, apply, exclude_up
+from tools.toolset import Offered
 
 _LONGEST_NAME = 64
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 _DIGEST = 6
+_ALL_OPEN = Gates()
 
 
 def build_surface(
-    registry: Registry, *, disabled: Collection[str] = (), level: SchemaLevel = "simple"
+    tools: Iterable[Offered],
+    *,
+    gates: Gates = _ALL_OPEN,
+    level: SchemaLevel = "simple",
+    mode: ExposureMode = "upfront",
+    stable: bool = False,
+    most_tokens: int | None = None,
 ) -> ToolSurface:
-    """The tools that a guild's turn offers: all but those that are switched off, with as much of
-    their schemas as `level` has."""
-    specs = [tool.spec for tool in registry if tool.spec.name not in disabled]
+    """The tools that a guild's turn offers, with as much of their schemas as `level` has.
+
+    `stable` defers them behind the dispatcher that keeps requests the same whatever was loaded.
+    `most_tokens` is what the array may cost: beyond it, tools are deferred too if that at least
+    halves the cost, since every deferred tool costs the model a round before its first use.
+    """
+    specs = [entry.tool.spec for entry in tools if not gates.why_off(entry)]
     names = _wire_names(spec.name for spec in specs)
-    return ToolSurface(direct=tuple(_offering(spec, names[spec.name], level) for spec in specs))
+    converted = {names[spec.name]: _offering(spec, names[spec.name], level) for spec in specs}
+    permitted = gates.allowlist and frozenset(names.get(name, name) for name in gates.allowlist)
+    if stable:
+        return _exposed(converted, "search", USE_LOADED_TOOL, permitted)
+    surface = _exposed(converted, mode, EXECUTE_TOOL, permitted)
+    if mode == "search" or most_tokens is None or (cost := tokens(surface)) <= most_tokens:
+        return surface
+    smaller = _exposed(converted, "search", EXECUTE_TOOL, permitted)
+    return replace(smaller, over_budget=True) if tokens(smaller) * 2 <= cost else surface
+
+
+def tokens(surface: ToolSurface) -> int:
+    """What its tools take of every prompt: the array as it is sent, once, and the line that names
+    deferred ones."""
+    named = advertisement(surface.advertised)
+    return estimate(surface.block) + (estimate(named) if named else 0)
+
+
+def _exposed(
+    tools: dict[str, ToolSpec],
+    mode: ExposureMode,
+    dispatcher: str,
+    permitted: frozenset[str] | None,
+) -> ToolSurface:
+    exposed = apply(tools, mode, ALWAYS_UPFRONT, dispatcher=dispatcher)
+    direct = tuple(exposed.tools.values())
+    if not exposed.advertised:
+        return ToolSurface(direct=direct, permitted=permitted)
+    return ToolSurface(
+        direct=direct,
+        deferred=tuple(tools[name] for name in exposed.advertised),
+        catalog=tuple(exclude_up(tools, ALWAYS_UPFRONT).values()),
+        dispatcher=dispatcher,
+        permitted=permitted,
+    )
 
 
 def _offering(spec: ToolSpec, name: str, level: SchemaLevel) -> ToolSpec:
@@ -47,7 +96,7 @@ def _wire_names(names: Iterable[str]) -> dict[str, str]:
     other tool but those whose name it would take.
     """
     listed = list(names)
-    taken = {name for name in listed if _is_fit(name)}
+    taken = {name for name in listed if _is_fit(name)} | META_TOOLS
     wire: dict[str, str] = {}
     for name in listed:
         fit = name
@@ -62,4 +111,6 @@ def _wire_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def _is_fit(name: str) -> bool:
+    if name in META_TOOLS:
+        return False
     return 0 < len(name) <= _LONGEST_NAME and not _NOT_IN_NAMES.search(name)

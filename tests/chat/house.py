@@ -21,8 +21,9 @@ from tests.chat.scripted import (
     ScriptedModel,
     Step,
 )
-from tools.builtin import builtin_registry
+from tools.builtin import builtin_tools
 from tools.registry import Registry
+from tools.toolset import FixedTools, Toolset, offering
 
 
 class SoleEndpoint:
@@ -44,6 +45,7 @@ class House:
         store: Store,
         *,
         registry: Registry | None = None,
+        toolsets: Sequence[Toolset] | None = None,
         window: int | None = None,
         secrets: Sequence[str] = (),
         place: Place = PLACE,
@@ -55,7 +57,8 @@ class House:
         self.channel = Channel()
         self.place = place
         self.provider: Provider = provider or self.model
-        self._registry = registry or builtin_registry()
+        tools = [builtin_tools()] if registry is None else [FixedTools(offering(registry))]
+        self._toolsets = tools if toolsets is None else toolsets
         self._generation = Generation(
             max_reply_tokens=reserve, temperature=0.5, context_window=window
         )
@@ -67,7 +70,7 @@ class House:
         self.service = ChatService(
             store=self.store,
             routes=SoleEndpoint(self.provider),
-            registry=self._registry,
+            toolsets=self._toolsets,
             generation=self._generation,
             persona="You are Fern.",
             secrets=self._secrets,

@@ -42,7 +42,12 @@ PINNED = {
     "slot_hint": ("off", "per_channel"),
     "empty_reply": ("nudge_once", "silent", "line"),
 }
-NUMBERS = {"max_parallel": "auto", "context_window": "unknown", "repeat_limit": "2"}
+NUMBERS = {
+    "max_parallel": "auto",
+    "context_window": "unknown",
+    "repeat_limit": "2",
+    "tool_budget_percent": "10",
+}
 """Switches that take a number, with their defaults."""
 
 

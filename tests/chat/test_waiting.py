@@ -17,7 +17,7 @@ from providers.openai.adapter import Limits, OpenAIProvider
 from tests.chat.house import SoleEndpoint
 from tests.chat.scripted import ADA, BOB, Channel, Recorder
 from tests.loopback.endpoint import LoopbackEndpoint, Step
-from tools.builtin import builtin_registry
+from tools.builtin import builtin_tools
 
 CY = Member(id=12, name="Cy")
 SLOW_AFTER = 0.15
@@ -102,7 +102,7 @@ async def made(
         service = ChatService(
             store=store,
             routes=SoleEndpoint(provider),
-            registry=builtin_registry(),
+            toolsets=[builtin_tools()],
             generation=Generation(max_reply_tokens=200, temperature=None, context_window=None),
             slow_after=SLOW_AFTER,
             is_operator=lambda user_id: user_id == ADA.id,

@@ -25,7 +25,7 @@ from tests.loopback.discord_server import (
 )
 from tests.loopback.discord_server.pointing import pointed_at
 from tests.loopback.endpoint import LoopbackEndpoint
-from tools.builtin import builtin_registry
+from tools.builtin import builtin_tools
 
 OPERATORS_KEY = "operators-key-1234"
 
@@ -152,7 +152,7 @@ async def town(
             service = ChatService(
                 store=store,
                 routes=made.desk.endpoints,
-                registry=builtin_registry(),
+                toolsets=[builtin_tools()],
                 generation=Generation(max_reply_tokens=200, temperature=None, context_window=None),
                 secrets=[OPERATORS_KEY],
             )

@@ -13,8 +13,10 @@ from prompt.values import Outcome, ToolCall
 from tests.tools.conftest import Contexts
 from tools.builtin import builtin_registry
 from tools.dispatch import RESULT_LIMIT, run_call
+from tools.exposure import Gates
 from tools.registry import Registry, Tool, ToolContext, ToolFailure, tool
 from tools.surface import build_surface
+from tools.toolset import offering
 
 
 def call(name: str, **arguments: Any) -> ToolCall:
@@ -32,14 +34,14 @@ class Bench:
 
     def __init__(self, context: ToolContext, *tools: Tool) -> None:
         self.registry = Registry(*tools)
-        self.surface = build_surface(self.registry)
+        self.surface = build_surface(offering(self.registry))
         self.context = context
 
     async def run(
         self, made: ToolCall, *, timeout: float = 5.0, surface: ToolSurface | None = None
     ) -> tuple[Outcome, str]:
         offered = self.surface if surface is None else surface
-        ran = await run_call(self.registry, offered, self.context, made, timeout=timeout)
+        ran = await run_call(self.registry.tools, offered, self.context, made, timeout=timeout)
         result = ran.result
         assert (result.call_id, result.name) == (made.id, made.name)
         return result.outcome, result.text
@@ -130,7 +132,7 @@ async def test_what_is_no_tool_never_runs(context: Contexts, name: str) -> None:
 
 async def test_what_is_not_on_the_surface_never_runs(context: Contexts, store: Store) -> None:
     bench = Bench(context(), *builtin_registry())
-    without = build_surface(bench.registry, disabled={"remember"})
+    without = build_surface(offering(bench.registry), gates=Gates(switched={"remember": False}))
     outcome, text = await bench.run(call("remember", fact="I like tea."), surface=without)
     assert outcome == "invalid"
     assert json.loads(text)["error"] == "unknown_tool"

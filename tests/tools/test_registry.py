@@ -11,8 +11,10 @@ from prompt.surface import canonical_json
 from prompt.values import JsonObject
 from tests.tools.conftest import Contexts
 from tools.builtin import builtin_registry
+from tools.exposure import Gates
 from tools.registry import Registry, Tool, ToolContext, ToolFailure, tool
 from tools.surface import build_surface
+from tools.toolset import offering
 
 GOLDEN = """\
 {"name":"roll_dice","parameters":{"type":"object","properties":{"dice":{\
@@ -141,7 +143,9 @@ def test_only_the_exact_name_of_a_tool_finds_one(name: str) -> None:
 
 
 def test_disabled_tools_are_absent_everywhere() -> None:
-    surface = build_surface(builtin_registry(), disabled={"remember", "nonsense"})
+    surface = build_surface(
+        offering(builtin_registry()), gates=Gates(switched={"remember": False, "nonsense": False})
+    )
     names = ["roll_dice", "current_time", "recall", "forget"]
     assert [entry["function"]["name"] for entry in surface.native] == names
     assert list(surface.callable) == names
@@ -149,7 +153,10 @@ def test_disabled_tools_are_absent_everywhere() -> None:
 
 
 def test_the_same_registry_gives_the_same_bytes() -> None:
-    assert build_surface(builtin_registry()).block == build_surface(builtin_registry()).block
+    assert (
+        build_surface(offering(builtin_registry())).block
+        == build_surface(offering(builtin_registry())).block
+    )
 
 
 def declared(name: str) -> Tool:
@@ -168,7 +175,7 @@ LONG = "a" * 80
 
 def test_names_are_made_fit_for_endpoints_and_stay_apart() -> None:
     names = ["get.weather", "get_weather", "get weather", "größe", "日本", LONG, f"{LONG}b", "ok-1"]
-    surface = build_surface(Registry(*(declared(name) for name in names)))
+    surface = build_surface(offering(Registry(*(declared(name) for name in names))))
     told = list(surface.callable)
     assert len(set(told)) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in told)
@@ -177,14 +184,16 @@ def test_names_are_made_fit_for_endpoints_and_stay_apart() -> None:
 
 
 def test_a_name_that_is_made_fit_depends_on_no_unrelated_tool() -> None:
-    alone = build_surface(Registry(declared("get.weather"))).direct[0].name
-    beside = build_surface(Registry(declared("zzz"), declared("get.weather"))).direct[1].name
+    alone = build_surface(offering(Registry(declared("get.weather")))).direct[0].name
+    beside = (
+        build_surface(offering(Registry(declared("zzz"), declared("get.weather")))).direct[1].name
+    )
     assert alone == beside == "get_weather"
 
 
 @pytest.mark.parametrize("level", ["simple", "full", "names_only"])
 def test_the_block_is_the_array_at_every_level(level: SchemaLevel) -> None:
-    surface = build_surface(Registry(declared("when")), level=level)
+    surface = build_surface(offering(Registry(declared("when"))), level=level)
     (entry,) = surface.native
     assert surface.block == canonical_json([entry])
     sent = entry["function"]["parameters"]["properties"]["day"]
@@ -196,5 +205,5 @@ def test_every_tool_has_a_description() -> None:
     async def quiet(context: ToolContext) -> str:
         return ""
 
-    (entry,) = build_surface(Registry(tool()(quiet))).native
+    (entry,) = build_surface(offering(Registry(tool()(quiet)))).native
     assert entry["function"]["description"] == "quiet"
