@@ -6,9 +6,11 @@ Invariant: the turn speaks to its surface only through these; it never knows whi
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from chat.reply import Reply
+from prompt.values import JsonObject
+from tools.registry import Rights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +40,50 @@ class ChannelMessage:
     ours: bool = False
 
 
+Decision: TypeAlias = Literal["once", "always", "denied", "timeout"]
+"""`always` lasts until foreign text arrives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """A question to members: may this call run, and its result be told here?
+
+    `permission` names what somebody else than the asking member needs to answer it. `why` says
+    what else they should know. A yes for later calls too is on offer where it is `lasting`.
+    """
+
+    place: Place
+    asker: Member
+    message_id: int
+    tool: str
+    arguments: JsonObject
+    permission: str = "manage_guild"
+    why: str = ""
+    lasting: bool = True
+
+
+class Approver(Protocol):
+    """Asks the members of a place, or whoever sits at the terminal."""
+
+    async def ask(self, request: ApprovalRequest) -> Decision:
+        """Put the question and wait for the answer, in bounds of its own. Cancelling takes the
+        question back."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """A member's message that is to be answered."""
+    """A member's message that is to be answered.
+
+    `approver` asks whether a tool may run, None where nobody can be asked. `rights` tells what the
+    member may do, None where there is no server to grant any.
+    """
 
     place: Place
     member: Member
     message: ChannelMessage
+    approver: Approver | None = None
+    rights: Rights | None = None
 
 
 class History(Protocol):

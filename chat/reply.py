@@ -8,16 +8,29 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from prompt.values import Span, ToolCall, ToolResult
+from tools.registry import ToolFile
 
 ReplyState: TypeAlias = Literal["waiting", "thinking", "writing", "tool", "done", "failed"]
 
 
 @dataclass(slots=True, kw_only=True)
 class ToolRun:
-    """One tool call of this reply; `result` is None while it runs."""
+    """One tool call of this reply; `result` is None while it runs.
+
+    `started` and `ended` are times of the event loop's clock, in seconds. `is_private` tells that
+    the result repeats what not everyone who sees the reply may read.
+    """
 
     call: ToolCall
     result: ToolResult | None = None
+    started: float = 0.0
+    ended: float = 0.0
+    is_private: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """How long it ran; 0 while it runs."""
+        return max(0.0, self.ended - self.started)
 
 
 @dataclass(slots=True)
@@ -25,14 +38,15 @@ class Reply:
     """Grows while the turn runs. Written by the turn alone; surfaces read it.
 
     `notices` are lines for the member beside the answer: cut short, endpoint down, a call that
-    failed. `remedy` is for surfaces that only an operator sees. `waits_for` tells, while that may
-    take long, what the turn waits for; it is shown quietly and goes away, and is no answer.
-    `silent` tells that an empty answer is to stay one.
+    failed. `files` go with the answer. `remedy` is for surfaces that only an operator sees.
+    `waits_for` tells, while that may take long, what the turn waits for; it is shown quietly and
+    goes away, and is no answer. `silent` tells that an empty answer is to stay one.
     """
 
     state: ReplyState = "waiting"
     runs: list[ToolRun] = field(default_factory=list[ToolRun])
     notices: list[str] = field(default_factory=list[str])
+    files: list[ToolFile] = field(default_factory=list[ToolFile])
     remedy: str = ""
     waits_for: str = ""
     silent: bool = False

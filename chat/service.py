@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from chat.account import PromptSnapshot, account
+from chat.approval import House, Policies
 from chat.config import parallelism
+from chat.copied import calls_in
 from chat.endpoints import Route, Routes
 from chat.explaining import Explanation, explanation
 from chat.gather import Gathered, Gatherer, turn_id_of
@@ -36,7 +38,6 @@ from data.turns import StoredTurn
 from prompt.prompt import Prompt
 from prompt.snapshot import PromptTooLarge
 from providers.base import CallKey, EndpointError, Replan, ToolsRefused
-from providers.verbatim import find_calls
 from tools.registry import ToolContext
 from tools.toolset import Toolset
 
@@ -102,6 +103,7 @@ class ChatService:
             generation_of=self._generation_of,
             is_operator=is_operator,
         )
+        self._house = House(policies=Policies(store=store))
         self._schedulers = Schedulers()
         self._recordings = Recordings()
         self._gatherer = Gatherer(store=store, persona=persona or PERSONA)
@@ -221,6 +223,10 @@ class ChatService:
         def changed() -> None:
             presenter.changed(reply)
 
+        def asking(tool: str) -> None:
+            reply.waits_for = f"waiting for permission to run {tool}" if tool else ""
+            changed()
+
         snapshot = plan.gathered.snapshot
         context = ToolContext(
             guild_id=request.place.guild_id or 0,
@@ -229,14 +235,16 @@ class ChatService:
             message_id=request.message.id,
             now=snapshot.now,
             facts=self._store.facts,
+            rights=request.rights,
         )
         tools = plan.gathered.toolbox.tools
-        work = ToolWork(tools, context, reply, changed, repeats=plan.config.repeats)
+        gate = self._house.gate(request, asking)
+        work = ToolWork(tools, context, reply, changed, gate, repeats=plan.config.repeats)
         options = replace(
             plan.generation.options(turn_id_of(request.message.id)),
-            quoted=find_calls(request.message.text, snapshot.surface),
+            quoted=calls_in(request.message.text, snapshot.surface),
             copied=frozenset[CallKey]().union(
-                *(find_calls(text, snapshot.surface) for text in foreign(snapshot.dialogue[:-1]))
+                *(calls_in(text, snapshot.surface) for text in foreign(snapshot.dialogue[:-1]))
             ),
             wire=plan.config.wire,
         )

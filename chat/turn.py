@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from chat.copied import calls_in
 from chat.recording import Recorder
 from chat.reply import Reply
 from chat.scheduler import Lease
@@ -33,7 +34,6 @@ from prompt.taught import result_text, written_call
 from prompt.tokens import estimate, within
 from prompt.values import PromptItem, ReasoningPart, TextPart, ToolCall, ToolResult, Turn
 from providers.base import CallKey, Provider, RequestOptions
-from providers.verbatim import find_calls
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +113,8 @@ class TurnRun:
         self._exchanges: list[PromptItem] = []
         self._last = False
         self._spoke = False
+        self._brought: list[str] = []
+        self._answered = False
         self.turns: list[Turn] = []
         self.answers: list[bytes] = []
         """What each request brought, packed by its Recorder."""
@@ -147,13 +149,16 @@ class TurnRun:
             async with lease.request() as slot:
                 got = await self._stream(prompt, replace(options, slot=slot))
             text = self._reply.next_round()
+            for error in got.errors:
+                if error.code == "unknown_tool":
+                    self._work.unknown(error.name)
             results: list[ToolResult] = []
             notes: list[str] = []
             if not got.calls and not got.errors:
                 self.thinking_never_ends |= got.thought_in_text and not text.strip()
                 self._record(text, thinking=got.thinking)
                 nudges = self._on_empty == "nudge_once" and not self._nudged
-                if text.strip() or last or not nudges:
+                if text.strip() or last or not nudges or self._has_answered:
                     self._end(text, got.finish_reason)
                     return
                 self._nudged = True
@@ -168,17 +173,24 @@ class TurnRun:
             else:
                 ran = await self._work.run(got.calls, prompt.surface)
                 results = _fitting(ran, prompt.room - LEFT_BY_RESULTS)
-                self._record(text, got.calls, results, thinking=got.thinking)
+                self._brought += [result.text for result in ran]
+                self._record(text, got.calls, self._work.kept(results), thinking=got.thinking)
+                self._answered = not self._reads(got.calls, prompt) and (
+                    self._answered or bool(text.strip())
+                )
                 if got.errors and self._told_errors == MAX_CALL_ERRORS:
-                    if not got.calls:
+                    if not got.calls and not self._work.is_closed:
                         self._give_up(CALL_FAILED)
                         return
                     got.errors.clear()
+                    text = text if text.strip() or got.calls else NOTHING_SAID
                 self._told_errors += bool(got.errors)
             if not self._echoes(got, prompt):
                 got.thinking.clear()
             exchange = _exchange(text, got, results, notes)
-            last = number + 1 == MAX_ROUNDS or prompt.grown(*exchange).room < 0
+            last = (
+                number + 1 == MAX_ROUNDS or self._work.is_closed or prompt.grown(*exchange).room < 0
+            )
             if last:
                 exchange = _exchange(text, got, results, [*notes, LAST_ROUND])
             prompt = prompt.grown(*exchange)
@@ -262,17 +274,25 @@ class TurnRun:
 
     def _copied(self, prompt: Prompt) -> frozenset[CallKey]:
         """Calls that stand in tool results of this turn: running them would obey a page."""
-        results = [
-            part.text
-            for item in prompt.exchanges
-            for part in item.parts
-            if isinstance(part, ToolResult)
-        ]
-        return frozenset[CallKey]().union(*(find_calls(text, prompt.surface) for text in results))
+        return frozenset[CallKey]().union(
+            *(calls_in(text, prompt.surface) for text in self._brought)
+        )
+
+    @property
+    def _has_answered(self) -> bool:
+        """Whether an empty response ends the turn well: a tool has put its result before the
+        members, or the answer came along with the calls before it."""
+        return self._answered or self._work.posted
+
+    @staticmethod
+    def _reads(calls: Sequence[ToolCall], prompt: Prompt) -> bool:
+        """Whether any of these calls fetched something that the answer has yet to tell."""
+        tools = prompt.surface.callable
+        return any(call.name not in tools or tools[call.name].read_only for call in calls)
 
     def _end(self, text: str, finish_reason: FinishReason | None) -> None:
         if not text.strip():
-            if self._on_empty == "silent":
+            if self._on_empty == "silent" or self._has_answered:
                 self._reply.silent = True
             else:
                 self._give_up(NO_ANSWER)
