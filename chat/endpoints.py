@@ -1,15 +1,16 @@
-"""Finds the endpoint that serves a guild, and keeps its connections.
+"""Finds the endpoints that serve a guild, in order, and keeps their connections.
 
-Invariant: a guild's own endpoint serves that guild alone, and the operator's only guilds that the
-operator approved. A provider is closed when nothing uses it any more and never during a turn: one
-whose settings changed serves the turns that have begun, and then closes.
+Invariant: a guild's own endpoints serve that guild alone, and the operator's only guilds that the
+operator approved and that brought none, or asked for them as a last resort. A provider is closed
+when nothing uses it any more and never during a turn: one whose settings changed serves the turns
+that have begun, and then closes.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeAlias
 
 from data.endpoints import GuildEndpoint
 from data.keys import KeyLost, KeyRing
@@ -21,23 +22,37 @@ log = logging.getLogger(__name__)
 MODEL = "model"
 """The guild-wide setting that names another model of the operator's endpoint."""
 
+LAST_RESORT = "operator_as_last_resort"
+"""The guild-wide setting that lets the operator's endpoint answer where the guild's own fail."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """The endpoint that serves a guild.
+    """An endpoint that serves a guild.
 
     `key` is what verdicts on it are kept under. `owner` is the guild that brought it, 0 for the
-    operator. `secrets` are the guild's own.
+    operator. `rank` is its place in the guild's order, 0 for the first. `settings_hold` tells that
+    it is the endpoint for which the operator's settings name a window. `secrets` are the guild's.
     """
 
     provider: Provider
     key: str
     owner: int = 0
+    rank: int = 0
+    settings_hold: bool = True
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 class NotServed(EndpointError):
     """No endpoint serves this guild; says what its admins can do."""
+
+
+class KeyUnreadable(NotServed):
+    """The key of a guild's endpoint is lost; its other endpoints may still serve it."""
+
+
+class NoFurther(Exception):
+    """A guild has fewer endpoints than that."""
 
 
 class Connect(Protocol):
@@ -49,19 +64,31 @@ class Connect(Protocol):
 
 
 class Routes(Protocol):
-    """Where a turn asks for its endpoint."""
+    """Where a turn asks for its endpoints."""
 
-    def serving(self, guild_id: int | None) -> AbstractAsyncContextManager[Route]:
+    def serving(self, guild_id: int | None, rank: int = 0) -> AbstractAsyncContextManager[Route]:
         """The route of a guild, None for direct messages and the console, for as long as the
-        context is open. Entering raises EndpointError if there is none."""
+        context is open. Those of higher `rank` are to be tried when the ones before fail.
+        Entering raises EndpointError if there is none, NoFurther if the ranks end before."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operators:
+    """An endpoint of the operator's: the first as it is or with another model, or a fallback."""
+
+    place: int = 0
+    model: str = ""
+
+
+Wanted: TypeAlias = GuildEndpoint | Operators
 
 
 @dataclass(slots=True, kw_only=True)
 class _Open:
     """A provider with the settings that it was made from, and how many turns use it."""
 
-    made_from: GuildEndpoint | str | None
+    made_from: Wanted
     route: Route
     users: int = 0
     retired: bool = False
@@ -70,14 +97,20 @@ class _Open:
         """Close it now, or with the last turn that uses it."""
         self.retired = True
         if not self.users:
+            await self.close()
+
+    async def close(self) -> None:
+        """Close the provider, unless it is the operator's, which its maker closes."""
+        if isinstance(self.made_from, GuildEndpoint) or self.made_from.model:
             await self.route.provider.close()
 
 
 class Endpoints:
-    """The operator's endpoint, which stays its maker's to close, and those of guilds.
+    """The operator's endpoints, which stay their maker's to close, and those of guilds.
 
     `connect` makes the provider of a guild's own endpoint, `with_model` one of the operator's
-    with another model. `is_approved` tells whether the operator's may serve a guild.
+    first with another model. `fallbacks` are the operator's further ones. `is_approved` tells
+    whether the operator's may serve a guild.
     """
 
     def __init__(
@@ -89,45 +122,46 @@ class Endpoints:
         connect: Connect,
         with_model: Callable[[str], Provider],
         is_approved: Callable[[int], Awaitable[bool]],
+        fallbacks: Sequence[Provider] = (),
     ) -> None:
         self._store = store
         self._keys = keys
-        self._operators = operators
+        self._operators = [operators, *fallbacks]
         self._connect = connect
         self._with_model = with_model
         self._is_approved = is_approved
-        self._open: dict[int, _Open] = {}
+        self._open: dict[int, list[_Open]] = {}
 
     @property
     def operators(self) -> Provider:
-        """The operator's endpoint with the operator's model."""
-        return self._operators
+        """The operator's first endpoint with the operator's model."""
+        return self._operators[0]
 
     @asynccontextmanager
-    async def serving(self, guild_id: int | None) -> AsyncGenerator[Route]:
-        """See Routes. Raises NotServed, and StoreError."""
-        wanted = await self._wanted(guild_id)
-        used = self._open.get(guild_id or 0)
-        if used is None or used.made_from != wanted:
-            outdated = self._open.pop(guild_id or 0, None)
+    async def serving(self, guild_id: int | None, rank: int = 0) -> AsyncGenerator[Route]:
+        """See Routes. Raises NotServed, NoFurther, and StoreError."""
+        order = await self._order(guild_id)
+        if rank >= len(order):
+            raise NoFurther
+        wanted = order[rank]
+        await self._retire_all_but(guild_id or 0, order)
+        made = self._open.setdefault(guild_id or 0, [])
+        used = next((each for each in made if each.made_from == wanted), None)
+        if used is None:
             used = _Open(made_from=wanted, route=self._route(wanted))
-            if wanted is not None:
-                self._open[guild_id or 0] = used
-            if outdated is not None:
-                await outdated.retire()
+            made.append(used)
         used.users += 1
         try:
-            yield used.route
+            yield replace(used.route, rank=rank)
         finally:
             used.users -= 1
             if used.retired and not used.users:
-                await used.route.provider.close()
+                await used.close()
 
     async def close(self) -> None:
         """Close the providers of guilds; those in use close with their turns."""
-        while self._open:
-            _, used = self._open.popitem()
-            await used.retire()
+        for guild_id in list(self._open):
+            await self._retire_all_but(guild_id, ())
 
     def unsealed(self, endpoint: GuildEndpoint) -> str | None:
         """The key of a guild's own endpoint. Raises KeyLost."""
@@ -139,36 +173,59 @@ class Endpoints:
         """A key as it is kept: encrypted, and bound to the origin of its URL."""
         return self._keys.encrypt_for(url, key)
 
-    async def _wanted(self, guild_id: int | None) -> GuildEndpoint | str | None:
-        """The guild's own endpoint, a model of the operator's, or None for the operator's as it
-        is."""
-        if guild_id is None:
-            return None
-        if (own := await self._store.endpoints.get(guild_id)) is not None:
-            return own
-        if not await self._is_approved(guild_id):
-            raise NotServed(
-                "No model serves this server yet. Its admins can bring an endpoint with "
-                "/config setup, or wait for my operator to let the server use theirs.",
-                remedy=f"Approve the server {guild_id} in the direct message about it, or in "
-                "VERBATIM_APPROVED_GUILDS.",
-            )
-        model = (await self._store.settings.values(guild_id, "")).get(MODEL)
-        return model if isinstance(model, str) and model != self._operators.model else None
+    async def _retire_all_but(self, guild_id: int, wanted: Sequence[Wanted]) -> None:
+        made = self._open.pop(guild_id, [])
+        kept = [each for each in made if each.made_from in wanted]
+        if kept:
+            self._open[guild_id] = kept
+        for each in made:
+            if each.made_from not in wanted:
+                await each.retire()
 
-    def _route(self, wanted: GuildEndpoint | str | None) -> Route:
-        if wanted is None:
-            return Route(provider=self._operators, key=self._operators.endpoint)
-        if isinstance(wanted, str):
-            return Route(provider=self._with_model(wanted), key=self._operators.endpoint)
+    async def _order(self, guild_id: int | None) -> Sequence[Wanted]:
+        """The endpoints of a guild, the first to try first."""
+        if guild_id is None:
+            return self._operators_order("")
+        own = await self._store.endpoints.all(guild_id)
+        wide = await self._store.settings.values(guild_id, "")
+        if own and not wide.get(LAST_RESORT):
+            return own
+        if await self._is_approved(guild_id):
+            model = wide.get(MODEL)
+            return [*own, *self._operators_order(model if isinstance(model, str) else "")]
+        if own:
+            return own
+        raise NotServed(
+            "No model serves this server yet. Its admins can bring an endpoint with "
+            "/config setup, or wait for my operator to let the server use theirs.",
+            remedy=f"Approve the server {guild_id} in the direct message about it, or in "
+            "VERBATIM_APPROVED_GUILDS.",
+        )
+
+    def _operators_order(self, model: str) -> Sequence[Wanted]:
+        other = model if model != self.operators.model else ""
+        further = range(1, len(self._operators))
+        return [Operators(model=other), *(Operators(place=place) for place in further)]
+
+    def _route(self, wanted: Wanted) -> Route:
+        if isinstance(wanted, Operators):
+            made = self._operators[wanted.place]
+            provider = self._with_model(wanted.model) if wanted.model else made
+            return Route(provider=provider, key=made.endpoint, settings_hold=wanted.place == 0)
         try:
             key = self.unsealed(wanted)
         except KeyLost as error:
-            raise NotServed(
+            raise KeyUnreadable(
                 "The key of this server's endpoint can no longer be read. Its admins can enter it "
                 "again with /config setup.",
                 remedy=str(error),
             ) from None
         provider = self._connect(wanted, key)
         secrets = (key,) if key else ()
-        return Route(provider=provider, key=wanted.id, owner=wanted.guild_id, secrets=secrets)
+        return Route(
+            provider=provider,
+            key=wanted.id,
+            owner=wanted.guild_id,
+            settings_hold=False,
+            secrets=secrets,
+        )

@@ -13,12 +13,14 @@ often it can come back.
 import asyncio
 import ipaddress
 import logging
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
+from chat.breaker import Breaker, Resting
 from chat.line import Slots, Ticket
 from chat.ports import Place
 from providers.base import EndpointError, Unavailable
@@ -54,10 +56,19 @@ class Scheduler:
     """The requests to one endpoint, of all guilds that use it.
 
     `assumed` holds as the number of slots until the server has told. It is asked beside the first
-    turn that wants to know, and again beside a later one while nothing has answered.
+    turn that wants to know, and again beside a later one while nothing has answered. `clock` is the
+    breaker's.
     """
 
-    def __init__(self, *, assumed: int, kept: float = KEPT_BETWEEN_ROUNDS) -> None:
+    def __init__(
+        self,
+        *,
+        assumed: int,
+        kept: float = KEPT_BETWEEN_ROUNDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.breaker = Breaker(clock=clock)
+        """Whether the endpoint is asked at all."""
         self._assumed = assumed
         self._kept = kept
         self._slots = Slots(assumed)
@@ -161,16 +172,22 @@ class Lease:
     @asynccontextmanager
     async def request(self) -> AsyncGenerator[int | None]:
         """Around one request. Entering waits for a slot and yields the server's slot to ask for,
-        None for any."""
+        None for any. Raises Resting where the endpoint is left alone for now, before any wait."""
+        self._scheduler.breaker.check()
         self._stop_leaving()
         if not self._scheduler.holds(self._ticket):
             await self._scheduler.enter(self._ticket, returning=self._begun)
         self._begun = True
         try:
             hint = self._slot_hint
-            yield (
-                self._scheduler.server_slot(self._ticket, self._place.channel_id) if hint else None
-            )
+            with self._scheduler.breaker.request():
+                yield (
+                    self._scheduler.server_slot(self._ticket, self._place.channel_id)
+                    if hint
+                    else None
+                )
+        except Resting:
+            raise
         except Unavailable:
             self._scheduler.doubt()
             raise
@@ -191,7 +208,8 @@ class Lease:
 class Schedulers:
     """One scheduler an endpoint, for as long as the process runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._by_endpoint: dict[tuple[str, int], Scheduler] = {}
 
     def of(self, endpoint: str, *, owner: int = 0) -> Scheduler:
@@ -199,7 +217,7 @@ class Schedulers:
         operator: two accounts with one host do not wait for each other."""
         key = (endpoint, owner)
         if key not in self._by_endpoint:
-            self._by_endpoint[key] = Scheduler(assumed=assumed_slots(endpoint))
+            self._by_endpoint[key] = Scheduler(assumed=assumed_slots(endpoint), clock=self._clock)
         return self._by_endpoint[key]
 
 
