@@ -20,7 +20,8 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
     """For an httpx2 client. `allow_private` lets it reach the bot's own machine and networks.
 
     A refusal leaves as a ConnectError with the AddressRefused as its cause, an answer that is
-    compressed, which was not asked for, or longer than `largest` bytes as a ReadError.
+    longer than `largest` bytes as a ReadError, and so does one that is compressed, which was not
+    asked for, unless `takes_compressed` tells that the caller counts while unpacking.
     """
 
     def __init__(
@@ -29,8 +30,10 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
         allow_private: bool,
         resolve: Resolve | None = None,
         largest: int = LARGEST_ANSWER,
+        takes_compressed: bool = False,
     ) -> None:
         self._allow_private = allow_private
+        self._takes_compressed = takes_compressed
         self._resolve = resolve
         self._largest = largest
         # One for each name: two names at one address must not share a connection, whose
@@ -64,7 +67,8 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
 
     async def _bounded(self, response: httpx2.Response, request: httpx2.Request) -> httpx2.Response:
         # A few compressed kilobytes can stand for gigabytes, before anyone counts.
-        if response.headers.get("content-encoding", "identity") != "identity":
+        compressed = response.headers.get("content-encoding", "identity") != "identity"
+        if compressed and not self._takes_compressed:
             await response.aclose()
             raise httpx2.ReadError("the answer is compressed", request=request)
         return httpx2.Response(

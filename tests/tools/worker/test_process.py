@@ -62,7 +62,7 @@ async def test_a_job_that_takes_too_long_is_ended_and_the_next_one_runs(worker: 
 
 @POSIX_ONLY
 async def test_a_job_that_takes_too_much_memory_ends_in_words() -> None:
-    worker = Worker(processes=1, memory=160 * 1024 * 1024)
+    worker = Worker(processes=1, memory=180 * 1024 * 1024)
     try:
         with pytest.raises(JobFailed, match="memory"):
             await worker.extract(b"a" * 60_000_000, name="x.txt")
