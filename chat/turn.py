@@ -9,14 +9,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from chat.copied import calls_in
+from chat.counting import Count, counted
 from chat.recording import Recorder
 from chat.reply import Reply
+from chat.rounds import Round, as_items, fitting, thought_parts, thoughtless
 from chat.scheduler import Lease
 from chat.toolwork import ToolWork, refused
-from prompt.dialogue import turn_item
 from prompt.events import (
     AFTER_CALLS,
     CallError,
@@ -27,12 +28,11 @@ from prompt.events import (
     Reclassified,
     StreamEvent,
     TextDelta,
+    Usage,
 )
-from prompt.prompt import EXCHANGE, Prompt
-from prompt.surface import canonical_json
-from prompt.taught import result_text, written_call
-from prompt.tokens import estimate, within
-from prompt.values import PromptItem, ReasoningPart, TextPart, ToolCall, ToolResult, Turn
+from prompt.prompt import Prompt
+from prompt.tokens import estimate
+from prompt.values import PromptItem, TextPart, ToolCall, ToolResult, Turn
 from providers.base import CallKey, Provider, RequestOptions
 
 log = logging.getLogger(__name__)
@@ -51,9 +51,6 @@ READING = "the model is loading or reading"
 
 LAST_ROUND = "No more tool calls run in this turn. Answer in words now."
 ANSWER_NUDGE = "Please answer in words."
-LEAST_RESULT = 100
-"""Tokens that any result may have, so that a full prompt still tells how a call went."""
-
 LEFT_BY_RESULTS = 256
 """Tokens of the budget that large results leave free: for the calls themselves, and one more."""
 
@@ -65,18 +62,6 @@ CUT_BY_LENGTH = "The answer was cut off at the length limit."
 CUT_BY_FILTER = "The endpoint's content filter cut the answer off."
 CALL_FAILED = "The model tried to use a tool, but its call could not be understood."
 TOO_MANY_ROUNDS = "The model kept calling tools without answering, so the turn was ended."
-
-
-@dataclass(slots=True)
-class _Round:
-    """What one response brought."""
-
-    calls: list[ToolCall] = field(default_factory=list[ToolCall])
-    errors: list[CallError] = field(default_factory=list[CallError])
-    thinking: list[str] = field(default_factory=list[str])
-    """What came in a field of its own."""
-    thought_in_text: bool = False
-    finish_reason: FinishReason | None = None
 
 
 class TurnRun:
@@ -118,6 +103,8 @@ class TurnRun:
         self.turns: list[Turn] = []
         self.answers: list[bytes] = []
         """What each request brought, packed by its Recorder."""
+        self.counts: list[Count] = []
+        """How many tokens the endpoint counted, a request."""
         self.native_calls_seen = False
         self.field_sent = False
         """Whether the `tools` field went along with the latest request."""
@@ -130,6 +117,30 @@ class TurnRun:
     def spoke(self) -> bool:
         """Whether the latest response has brought words, so that it cannot be asked for anew."""
         return self._spoke
+
+    @property
+    def has_shown_words(self) -> bool:
+        """Whether the member has seen anything of an answer, in any round."""
+        return self._spoke or bool(self._reply.text)
+
+    def move(
+        self, provider: Provider, options: RequestOptions, *, on_empty: str, doubts_template: bool
+    ) -> None:
+        """Go on at another endpoint. What tools did stays, in text and as calls, so that it fits
+        whatever mode the other one takes; thinking is left out, since it was another model's. What
+        was noticed of the former endpoint is forgotten."""
+        self._provider = provider
+        self.options = options
+        self._on_empty = on_empty
+        self._doubts_template = doubts_template
+        self._exchanges = [thoughtless(item) for item in self._exchanges]
+        self.counts.clear()
+        self.native_calls_seen = self.template_opens_think = self.thinking_never_ends = False
+
+    def room_in(self, prompt: Prompt) -> int:
+        """Tokens that are left in `prompt` with what tools did before it; negative if it does not
+        fit."""
+        return prompt.grown(*self._exchanges).room
 
     async def run(self, prompt: Prompt, lease: Lease) -> None:
         """Answer `prompt`, each request when `lease` lets it go. Raises EndpointError with what
@@ -172,7 +183,7 @@ class TurnRun:
                 return
             else:
                 ran = await self._work.run(got.calls, prompt.surface)
-                results = _fitting(ran, prompt.room - LEFT_BY_RESULTS)
+                results = fitting(ran, prompt.room - LEFT_BY_RESULTS)
                 self._brought += [result.text for result in ran]
                 self._record(text, got.calls, self._work.kept(results), thinking=got.thinking)
                 self._answered = not self._reads(got.calls, prompt) and (
@@ -187,12 +198,12 @@ class TurnRun:
                 self._told_errors += bool(got.errors)
             if not self._echoes(got, prompt):
                 got.thinking.clear()
-            exchange = _exchange(text, got, results, notes)
+            exchange = as_items(text, got, results, notes)
             last = (
                 number + 1 == MAX_ROUNDS or self._work.is_closed or prompt.grown(*exchange).room < 0
             )
             if last:
-                exchange = _exchange(text, got, results, [*notes, LAST_ROUND])
+                exchange = as_items(text, got, results, [*notes, LAST_ROUND])
             prompt = prompt.grown(*exchange)
             self._rounds, self._last = number, last
             self._exchanges += exchange
@@ -202,14 +213,14 @@ class TurnRun:
         wire = self.options.wire.changed("template_opens_think", "learn")
         self.options = replace(self.options, wire=wire)
 
-    def _echoes(self, got: _Round, prompt: Prompt) -> bool:
+    def _echoes(self, got: Round, prompt: Prompt) -> bool:
         """Whether the model is to read its thinking again, as far as that leaves room."""
         if self.options.wire.reasoning_echo == "drop":
             return False
         return estimate("".join(got.thinking)) <= prompt.room // 2
 
-    async def _stream(self, prompt: Prompt, options: RequestOptions) -> _Round:
-        got = _Round()
+    async def _stream(self, prompt: Prompt, options: RequestOptions) -> Round:
+        got = Round()
         self._spoke = False
         self.field_sent = prompt.report.mode in {"native", "verbatim"}
         self._reply.state = "thinking"
@@ -223,6 +234,8 @@ class TurnRun:
                     if isinstance(event, Dropped) and event.why == AFTER_CALLS:
                         break  # whatever follows a call was written without its result
                     self._take(event, got)
+        if got.usage is not None and (count := counted(prompt, got.usage)) is not None:
+            self.counts.append(count)
         return got
 
     @contextmanager
@@ -246,7 +259,7 @@ class TurnRun:
             timer.cancel()
             self._reply.waits_for = ""
 
-    def _take(self, event: StreamEvent, got: _Round) -> None:
+    def _take(self, event: StreamEvent, got: Round) -> None:
         match event:
             case TextDelta(text=text, span=span):
                 self._spoke = True
@@ -267,6 +280,8 @@ class TurnRun:
             case CallError():
                 got.errors.append(event)
                 log.info("a call failed: %s", event.code)
+            case Usage():
+                got.usage = event
             case Finished(reason=reason):
                 got.finish_reason = reason
             case _:
@@ -320,60 +335,12 @@ class TurnRun:
         words = (TextPart(text=text.strip()),) if text.strip() else ()
         if words or calls:
             kept = self.options.wire.reasoning_echo == "all"
-            thoughts = _thoughts(thinking) if kept else ()
+            thoughts = thought_parts(thinking) if kept else ()
             self.turns.append(Turn(role="assistant", parts=(*thoughts, *words, *calls)))
         if results:
             self.turns.append(Turn(role="tool", parts=tuple(results)))
 
 
-def _fitting(results: Sequence[ToolResult], room: int) -> list[ToolResult]:
-    """The results cut so that together they keep to `room` tokens, each to its fair share."""
-    fitting: list[ToolResult] = []
-    for left, result in zip(range(len(results), 0, -1), results, strict=True):
-        text = within(result.text, max(room // left, LEAST_RESULT))
-        if cut := len(result.text) - len(text):
-            text += f"\n[cut for lack of room: {cut} more characters]"
-        room -= estimate(text)
-        fitting.append(replace(result, text=text))
-    return fitting
-
-
-def _exchange(
-    text: str, got: _Round, results: Sequence[ToolResult], notes: Sequence[str]
-) -> tuple[PromptItem, PromptItem]:
-    """A round as two items: what the model wrote, and what it is told. Neither is ever empty,
-    for an empty one would let the other lengthen the message before it."""
-    words = [text.strip(), *(_written(error) for error in got.errors)]
-    lines = [*(_told(error) for error in got.errors), *notes]
-    parts = (*_thoughts(got.thinking), *_texts(words), *got.calls)
-    said = Turn(role="assistant", parts=parts)
-    told = Turn(role="tool", parts=(*results, *_texts(lines)))
-    return turn_item(said, tag=EXCHANGE), turn_item(told, tag=EXCHANGE)
-
-
-def _thoughts(thinking: Sequence[str]) -> tuple[ReasoningPart, ...]:
-    text = "".join(thinking)
-    return (ReasoningPart(text=text),) if text.strip() else ()
-
-
 def _is_thought_line(text: str) -> bool:
     """Whether this was taken for thinking because its line said so, not for its end."""
     return text.lstrip().lower().startswith("thought")
-
-
-def _texts(texts: Sequence[str]) -> list[TextPart]:
-    return [TextPart(text=text) for text in texts if text]
-
-
-def _written(error: CallError) -> str:
-    """The failed call as the model wrote it; of a native one only the arguments are raw."""
-    if error.origin == "native":
-        return written_call(error.name, error.raw)
-    return error.raw.strip() or written_call(error.name, "")
-
-
-def _told(error: CallError) -> str:
-    return result_text(
-        error.name or "tool call",
-        canonical_json({"error": error.code, "tool": error.name, "message": error.message}),
-    )

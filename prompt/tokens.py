@@ -4,6 +4,10 @@ Invariant: deterministic and offline. Real vocabularies differ by model and woul
 downloaded; an estimate that leans high keeps requests inside the window.
 """
 
+_IMAGE_PATCH = 28
+"""Pixels of the square that becomes one token, as Qwen-VL and its kin have it. LLaVA, Gemma and
+hosted models charge less for an image of the size that is sent here."""
+
 _MESSAGE_OVERHEAD = 4
 """Role markers around each message, as chat templates write them."""
 
@@ -14,6 +18,11 @@ def estimate(text: str) -> int:
     return _MESSAGE_OVERHEAD + (ascii_count * 2 + 6) // 7 + (len(text) - ascii_count)
 
 
+def estimate_image(width: int, height: int) -> int:
+    """Tokens of an image of this many pixels, with the markers around it."""
+    return _MESSAGE_OVERHEAD + -(-width // _IMAGE_PATCH) * -(-height // _IMAGE_PATCH)
+
+
 def within(text: str, tokens: int) -> str:
     """The longest beginning of `text` that costs at most `tokens`; empty where none does."""
     room = (tokens - _MESSAGE_OVERHEAD) * 7
@@ -22,3 +31,10 @@ def within(text: str, tokens: int) -> str:
         if room < 0:
             return text[:place]
     return text
+
+
+def fewest(text: str) -> int:
+    """The fewest tokens that a message is likely to cost with any vocabulary: other alphabets
+    than the Latin one take one token for several letters where a model was trained on them."""
+    ascii_count = sum(character < "\x80" for character in text)
+    return (ascii_count * 2 + 6) // 7 + (len(text) - ascii_count + 3) // 4

@@ -1,0 +1,57 @@
+"""Goes through the endpoints of a guild until one of them answers.
+
+Invariant: the next one is tried only while nothing of an answer was shown, and only for a failure
+that is the endpoint's: what a member or admin has to change would be wrong there too, or would
+quietly cost more. What is told in the end is why the first one failed.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from chat.endpoints import KeyUnreadable, NoFurther, NotServed, Route, Routes
+from prompt.snapshot import PromptTooLarge
+from providers.base import ContextTooLong, EndpointError, Replan
+
+log = logging.getLogger(__name__)
+
+
+async def in_order(
+    routes: Routes,
+    guild_id: int | None,
+    attempt: Callable[[Route], Awaitable[None]],
+    *,
+    may_go_on: Callable[[], bool],
+) -> None:
+    """Run `attempt` with the endpoints of a guild, one after the other, until it succeeds.
+
+    Raises what the first one raised if none succeeds, and what the present one raised if
+    `may_go_on` forbids another.
+    """
+    first: EndpointError | PromptTooLarge | None = None
+    rank = 0
+    while True:
+        try:
+            async with routes.serving(guild_id, rank) as route:
+                await attempt(route)
+                if rank:
+                    model, endpoint = route.provider.model, route.provider.endpoint
+                    log.info("fallback %d answered: %s at %s", rank, model, endpoint)
+                return
+        except NoFurther:
+            if first is None:
+                raise
+            raise first from None
+        except (EndpointError, PromptTooLarge) as error:
+            unserved = isinstance(error, NotServed) and not isinstance(error, KeyUnreadable)
+            if unserved or not may_go_on() or (first is None and not falls_back(error)):
+                raise
+            first = first or error
+            log.warning("endpoint %d of server %s did not answer: %s", rank, guild_id, error)
+        rank += 1
+
+
+def falls_back(error: EndpointError | PromptTooLarge) -> bool:
+    """Whether another endpoint may answer what this one failed to."""
+    if isinstance(error, Replan):
+        return falls_back(error.cause)
+    return not isinstance(error, ContextTooLong | PromptTooLarge)
