@@ -9,19 +9,24 @@ import json
 from typing import LiteralString
 
 from data.database import Database
+from data.knowledge.removal import remove_guild, remove_member
 from prompt.values import Json
 
-MEMBER_TABLES: tuple[LiteralString, ...] = ("facts", "turns")
+MEMBER_TABLES: tuple[LiteralString, ...] = ("facts", "turns", "knowledge_documents")
 """Tables with guild_id and member_id."""
 
 GUILD_TABLES: tuple[LiteralString, ...] = (
     *MEMBER_TABLES,
+    "knowledge_uses",
+    "knowledge_contexts",
     "settings",
     "endpoints",
     "approvals",
     "mcp_servers",
+    "services",
 )
-"""Tables with guild_id. Replies go with their turns, verdicts on its own endpoint with that."""
+"""Tables with guild_id. Replies go with their turns, verdicts on its own endpoint with that,
+pieces of documents and what is made of them with their documents."""
 
 
 async def export_member(database: Database, guild_id: int, member_id: int) -> Json:
@@ -40,9 +45,35 @@ async def export_member(database: Database, guild_id: int, member_id: int) -> Js
         guild_id,
         member_id,
     )
+    contexts = await database.read(
+        "SELECT id, name, at FROM knowledge_contexts WHERE guild_id = ? AND created_by = ?",
+        guild_id,
+        member_id,
+    )
+    documents = await database.read(
+        """SELECT id, context_id, name, kind, url, at, added_by IS ?2 AS added,
+            CASE WHEN member_id = ?2 THEN
+                (SELECT json_group_array(text) FROM
+                    (SELECT text FROM knowledge_chunks WHERE document_id = knowledge_documents.id
+                    ORDER BY ordinal))
+            ELSE '[]' END AS own_words
+        FROM knowledge_documents WHERE guild_id = ?1 AND (member_id = ?2 OR added_by = ?2)
+        ORDER BY id""",
+        guild_id,
+        member_id,
+    )
     return {
         "guild_id": guild_id,
         "member_id": member_id,
+        "knowledge_contexts": [dict(row) for row in contexts],
+        "knowledge_documents": [
+            {
+                **dict(row),
+                "added": bool(row["added"]),
+                "own_words": json.loads(row["own_words"]),
+            }
+            for row in documents
+        ],
         "facts": [dict(row) for row in facts],
         "turns": [
             {
@@ -56,7 +87,12 @@ async def export_member(database: Database, guild_id: int, member_id: int) -> Js
 
 
 async def erase_member(database: Database, guild_id: int, member_id: int) -> None:
-    """Remove all that is kept of a member in a guild."""
+    """Remove all that is kept of a member in a guild.
+
+    What the member added to the guild's knowledge stays, without saying who added it; messages
+    of the member's own that are in there go.
+    """
+    await remove_member(database, guild_id, member_id)
     async with database.transaction() as transaction:
         for table in MEMBER_TABLES:
             await transaction.run(
@@ -64,11 +100,22 @@ async def erase_member(database: Database, guild_id: int, member_id: int) -> Non
                 guild_id,
                 member_id,
             )
+        await transaction.run(
+            "UPDATE knowledge_contexts SET created_by = NULL WHERE guild_id = ? AND created_by = ?",
+            guild_id,
+            member_id,
+        )
+        await transaction.run(
+            "UPDATE knowledge_documents SET added_by = NULL WHERE guild_id = ? AND added_by = ?",
+            guild_id,
+            member_id,
+        )
     await database.checkpoint()
 
 
 async def erase_guild(database: Database, guild_id: int) -> None:
     """Remove all that is kept of a guild, its settings and its members' words."""
+    await remove_guild(database, guild_id)
     async with database.transaction() as transaction:
         await transaction.run(
             "DELETE FROM verdicts WHERE endpoint IN (SELECT id FROM endpoints WHERE guild_id = ?)",

@@ -18,10 +18,12 @@ from data.erasure import erase_guild, erase_member, export_member
 from data.facts import Facts
 from data.guild_settings import GuildSettings
 from data.home import prepare_home
+from data.knowledge.library import Knowledge
 from data.lock import instance_lock
 from data.mcp_servers import GuildMcpServers
 from data.meta import Meta
 from data.migrate import migrate
+from data.services import GuildServices
 from data.turns import Turns
 from data.verdicts import Verdicts
 from prompt.values import Json
@@ -43,7 +45,9 @@ class Store:
         self.meta = Meta(database)
         self.endpoints = GuildEndpoints(database)
         self.approvals = Approvals(database)
+        self.knowledge = Knowledge(database)
         self.mcp_servers = GuildMcpServers(database)
+        self.services = GuildServices(database)
 
     async def export_member(self, guild_id: int, member_id: int) -> Json:
         """All that is kept of a member in a guild (0: direct messages), as a JSON object."""
@@ -52,10 +56,12 @@ class Store:
     async def erase_member(self, guild_id: int, member_id: int) -> None:
         """Remove all that is kept of a member in a guild (0: direct messages)."""
         await erase_member(self._database, guild_id, member_id)
+        self.knowledge.forget()
 
     async def erase_guild(self, guild_id: int) -> None:
         """Remove all that is kept of a guild and its members."""
         await erase_guild(self._database, guild_id)
+        self.knowledge.forget()
 
 
 @asynccontextmanager
@@ -69,4 +75,5 @@ async def open_store(home: Path) -> AsyncGenerator[Store]:
         async with open_database(path) as database:
             store = Store(database)
             await store.claims.prune()
+            await store.knowledge.recover()
             yield store

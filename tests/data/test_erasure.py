@@ -10,7 +10,9 @@ from data.endpoints import GuildEndpoints
 from data.erasure import GUILD_TABLES, MEMBER_TABLES, erase_guild, erase_member, export_member
 from data.facts import Facts
 from data.guild_settings import GuildSettings
+from data.knowledge import Context, Knowledge, NameTaken, NewDocument
 from data.mcp_servers import GuildMcpServers
+from data.services import GuildServices
 from data.turns import StoredTurn, Turns
 from prompt.values import TextPart, Turn
 
@@ -31,6 +33,25 @@ async def fill(database: Database, guild_id: int, member_id: int) -> None:
             at=datetime.now(UTC),
         )
     )
+    knowledge = Knowledge(database)
+    context = await knowledge.contexts.create(guild_id, f"context-of-{guild_id}", member_id)
+    if isinstance(context, NameTaken):
+        context = context.context
+    assert isinstance(context, Context)
+    for author_id in (member_id, None):
+        await knowledge.documents.add(
+            context,
+            NewDocument(
+                name=f"message {words}" if author_id else f"file by-{member_id}-in-{guild_id}",
+                content=f"said {words}" if author_id else f"a file {member_id}-{guild_id}",
+                kind="message",
+                url="",
+                size=1,
+                added_by=member_id,
+                author_id=author_id,
+            ),
+        )
+    await knowledge.contexts.use(await knowledge.contexts.authorise(guild_id, [context.id]))
     await GuildSettings(database).put(guild_id, "", "rules", f"rules of {guild_id}")
     await Approvals(database).add(guild_id, "approved")
     await GuildEndpoints(database).put(
@@ -39,6 +60,14 @@ async def fill(database: Database, guild_id: int, member_id: int) -> None:
         model="m",
         sealed_key="sealed",
         allow_private=False,
+        set_by=member_id,
+    )
+    await GuildServices(database).put(
+        guild_id,
+        "search",
+        provider="searxng",
+        base_url=f"https://search-of-{guild_id}.example",
+        sealed_key="sealed",
         set_by=member_id,
     )
     await GuildMcpServers(database).put(
@@ -77,13 +106,21 @@ async def test_the_export_has_a_list_for_every_table_of_members(database: Databa
     await fill(database, 1, 2)
     await fill(database, 1, 3)
     exported = await export_member(database, 1, 2)
-    assert set(exported) - {"guild_id", "member_id"} == set(MEMBER_TABLES)
+    assert set(exported) - {"guild_id", "member_id"} == {
+        *MEMBER_TABLES,
+        "knowledge_contexts",
+    }
     assert [fact["text"] for fact in exported["facts"]] == ["fact words-of-2-in-1"]
     (turn,) = exported["turns"]
     assert turn["reply_message_ids"] == [102]
     assert turn["content"]["turns"][0]["parts"] == [
         {"kind": "text", "text": "answer words-of-2-in-1"}
     ]
+    assert [(doc["own_words"], doc["added"]) for doc in exported["knowledge_documents"]] == [
+        (["said words-of-2-in-1"], True),
+        ([], True),
+    ]
+    assert [context["name"] for context in exported["knowledge_contexts"]] == ["context-of-1"]
     assert json.loads(json.dumps(exported)) == exported
     assert "of-3" not in json.dumps(exported)
 
@@ -102,6 +139,16 @@ async def test_erasing_a_member_leaves_no_word_on_the_disk(database: Database, p
     assert await GuildSettings(database).values(1, "") == {"rules": "rules of 1"}
 
 
+async def test_what_an_erased_member_added_stays_without_saying_who(database: Database):
+    await fill(database, 1, 2)
+    await erase_member(database, 1, 2)
+    context = await Knowledge(database).contexts.named(1, "CONTEXT-of-1")
+    assert context is not None
+    assert context.created_by is None
+    (document,) = await Knowledge(database).documents.all(context)
+    assert (document.name, document.added_by) == ("file by-2-in-1", None)
+
+
 async def test_erasing_a_guild_leaves_the_others(database: Database, path: Path):
     for guild_id, member_id in ((1, 2), (1, 3), (9, 2)):
         await fill(database, guild_id, member_id)
@@ -110,6 +157,10 @@ async def test_erasing_a_guild_leaves_the_others(database: Database, path: Path)
     assert await GuildSettings(database).values(1, "") == {}
     assert b"in-1" not in on_disk(path)
     assert b"rules of 1" not in on_disk(path)
+    assert b"context-of-1" not in on_disk(path)
+    assert b"a file 2-1" not in on_disk(path)
+    (context,) = (await Knowledge(database).contexts.selected(9, 5)).contexts
+    assert len(await Knowledge(database).documents.all(context)) == 2
     assert b"mcp-of-1" not in on_disk(path)
     assert [server.name for server in await GuildMcpServers(database).all(9)] == ["docs"]
     assert await rows(database, 9, 2) == {"facts": 1, "turns": 1}
