@@ -8,7 +8,7 @@ second, read-only connection and see only what is committed.
 import asyncio
 import logging
 import sqlite3
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Literal, LiteralString, TypeAlias, TypeVar
@@ -19,7 +19,7 @@ from data.errors import StoreError, explained
 
 T = TypeVar("T")
 
-Value: TypeAlias = int | float | str | None
+Value: TypeAlias = int | float | str | bytes | None
 """What a statement's parameter can be."""
 
 BUSY_TIMEOUT = 5.0
@@ -40,6 +40,10 @@ class Transaction:
     async def run(self, sql: LiteralString, *parameters: Value) -> list[sqlite3.Row]:
         """Execute one statement and return its rows, those of a RETURNING clause too."""
         return list(await self._connection.execute_fetchall(sql, parameters))
+
+    async def run_many(self, sql: LiteralString, rows: Iterable[Sequence[Value]]) -> None:
+        """Execute one statement for each of `rows`, in one visit to the connection's thread."""
+        await self._connection.executemany(sql, rows)
 
 
 class Database:
