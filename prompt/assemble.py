@@ -9,13 +9,14 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from prompt.dialogue import cost, trimmed
+from prompt.dialogue import cost, trimmed, turn_item
+from prompt.projection import projected
 from prompt.prompt import Prompt, Report, StageReport
 from prompt.snapshot import Budget, PromptTooLarge, Snapshot
 from prompt.stages import STAGES, Stage
 from prompt.surface import ToolSurface
 from prompt.tokens import estimate
-from prompt.values import PromptItem, Zone
+from prompt.values import PromptItem, Turn, Zone
 from prompt.verbatim import wire_mode
 
 log = logging.getLogger(__name__)
@@ -33,11 +34,18 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
         fixed += estimate(snapshot.surface.block)
     room = budget.prompt - fixed
     ceiling = min(room, int(budget.prompt * budget.history_share))
-    kept, dropped = trimmed(snapshot.dialogue, ceiling=ceiling, block=budget.history_block)
+
+    def price(turns: Sequence[Turn]) -> int:
+        return _tokens(projected([turn_item(turn) for turn in turns], snapshot.surface))
+
+    kept, dropped = trimmed(
+        snapshot.dialogue, ceiling=ceiling, block=budget.history_block, price=price
+    )
     if dropped:
         built, failed = _build(replace(snapshot, dialogue=kept), stages)
     items = tuple(item for _, items in built for item in items)
-    total = fixed + _tokens(item for item in items if item.zone is Zone.HISTORY)
+    history = [item for item in items if item.zone is Zone.HISTORY]
+    total = fixed + _tokens(projected(history, snapshot.surface))
     if total > budget.prompt:
         raise PromptTooLarge(total, budget.prompt)
     return Prompt(

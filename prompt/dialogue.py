@@ -4,7 +4,7 @@ Invariant: dialogue is kept or dropped in whole exchanges, so that no result sta
 call and no answer without its question.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from prompt.defused import defused
@@ -81,14 +81,20 @@ def tokens_of(exchange: Sequence[Turn]) -> int:
     return sum(cost(turn_item(turn)) for turn in exchange)
 
 
-def trimmed(dialogue: Sequence[Turn], *, ceiling: int, block: int) -> tuple[tuple[Turn, ...], int]:
+def trimmed(
+    dialogue: Sequence[Turn],
+    *,
+    ceiling: int,
+    block: int,
+    price: Callable[[Sequence[Turn]], int] = tokens_of,
+) -> tuple[tuple[Turn, ...], int]:
     """The newest part of `dialogue` within `ceiling` tokens, and how many exchanges went.
 
-    Whole blocks of exchanges go from the front. The last exchange, which holds the message to
-    be answered, always stays.
+    `price` tells what an exchange costs. Whole blocks of exchanges go from the front. The last
+    exchange, which holds the message to be answered, always stays.
     """
     groups = exchanges(dialogue)
-    costs = [tokens_of(group) for group in groups]
+    costs = [price(group) for group in groups]
     total, dropped = sum(costs), 0
     while total > ceiling and dropped < len(groups) - 1:
         step = min(block, len(groups) - 1 - dropped)

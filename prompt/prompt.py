@@ -7,6 +7,7 @@ tail are the exchanges of the turn under way, and those only grow.
 from dataclasses import dataclass, field, replace
 
 from prompt.dialogue import cost
+from prompt.projection import projected
 from prompt.surface import ToolSurface
 from prompt.values import PromptItem
 from prompt.verbatim import WireMode
@@ -57,9 +58,10 @@ class Prompt:
     @property
     def room(self) -> int:
         """Tokens that further exchanges may have; negative once the budget is passed."""
-        return self.report.room - sum(cost(item) for item in self.exchanges)
+        grown = self.all_items[len(self.items) :]
+        return self.report.room - sum(cost(item) for item in grown)
 
     @property
     def all_items(self) -> tuple[PromptItem, ...]:
-        """Items in sending order."""
-        return (*self.items, *self.exchanges)
+        """Items in sending order, as the model is to see them."""
+        return projected((*self.items, *self.exchanges), self.surface)

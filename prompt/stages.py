@@ -13,9 +13,10 @@ from prompt.defused import defused
 from prompt.demonstrations import ACKNOWLEDGEMENT, EXAMPLE_CLOCK
 from prompt.dialogue import turn_item
 from prompt.snapshot import Snapshot
+from prompt.surface import advertisement
 from prompt.taught import definitions_text
 from prompt.values import PromptItem, Zone
-from prompt.verbatim import verbatim_active
+from prompt.verbatim import verbatim_active, wire_mode
 
 TOOL_DEFINITIONS_TAG = "knowledge_verbatim_tool_definitions"
 
@@ -61,6 +62,13 @@ def tool_definitions(snapshot: Snapshot) -> Sequence[PromptItem]:
             zone=Zone.STABLE,
         ),
     ]
+
+
+def deferred_names(snapshot: Snapshot) -> Sequence[PromptItem]:
+    """Names of the tools that only a search shows."""
+    if wire_mode(snapshot.config, snapshot.verdict, snapshot.surface) == "off":
+        return []
+    return _system("deferred_tools", advertisement(snapshot.surface.advertised))
 
 
 def dialogue(snapshot: Snapshot) -> Sequence[PromptItem]:
@@ -129,6 +137,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(clock_in_head),
     Stage(demonstrations, verbatim=True),
     Stage(tool_definitions, verbatim=True),
+    Stage(deferred_names),
     Stage(dialogue),
     Stage(clock),
     Stage(nudge, verbatim=True),

@@ -8,8 +8,10 @@ natively and as text runs once.
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
+from prompt.dispatcher import USE_LOADED_TOOL, unwrapped
 from prompt.events import (
     CallError,
     CallErrorCode,
@@ -116,7 +118,7 @@ class ChunkFold:
             rest += self._parser.feed(text)
         rest += self._parser.close(reason, native_calls=bool(native))
         checked = [self._checked(call, ordinal, reason) for ordinal, call in enumerate(native)]
-        events = self._sieve.passed(self._once(rest, checked))
+        events = self._unwrapped(self._sieve.passed(self._once(rest, checked)))
         if self._usage is not None:
             events.append(self._usage)
         return [*events, Finished(reason="error" if self.fault else self._reason)]
@@ -137,7 +139,18 @@ class ChunkFold:
         started = self._native.feed(entries)
         self.begun = self.begun or bool(thinking or text or entries)
         announced = [CallStarted(name=call.plain_name) for call in started]
-        return self._sieve.passed([*events, *announced])
+        return self._unwrapped(self._sieve.passed([*events, *announced]))
+
+    def _unwrapped(self, events: list[StreamEvent]) -> list[StreamEvent]:
+        """Calls of the stable dispatcher as calls of the tools that they are for; what is
+        malformed stays as it is, for dispatch to refuse."""
+        if self._surface.dispatcher != USE_LOADED_TOOL:
+            return events
+        return [
+            _real(event) if isinstance(event, ToolCall) else event
+            for event in events
+            if not (isinstance(event, CallStarted) and event.name == USE_LOADED_TOOL)
+        ]
 
     def _note_calls(self, events: Sequence[ParserEvent]) -> None:
         self._text_calls.update(_key(event) for event in events if isinstance(event, ToolCall))
@@ -208,6 +221,15 @@ class ChunkFold:
             else:
                 events.append(call)
         return events
+
+
+def _real(call: ToolCall) -> ToolCall:
+    inner = unwrapped(call.raw_arguments) if call.name == USE_LOADED_TOOL else None
+    if inner is None:
+        return call
+    return replace(
+        call, name=inner.name, arguments=inner.arguments, raw_arguments=inner.raw_arguments
+    )
 
 
 def _key(call: ToolCall) -> CallKey:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Never, TypeAlias, cast
 
+from prompt.dispatcher import is_dispatcher
 from prompt.schema import problems
 from prompt.surface import canonical_json
 from prompt.values import Json, JsonObject, ToolSpec
@@ -65,6 +66,8 @@ def bind_call(spec: ToolSpec, raw: Written, *, complete: bool = True) -> Bound |
     `complete` tells that the call's own closer was seen, or that the response was not cut:
     only then may brackets that are still open at the end be closed.
     """
+    if is_dispatcher(spec):
+        return _bind_dispatch(raw)
     if raw is None:
         return _judge(spec, {}, "{}")
     if isinstance(raw, CallArguments):
@@ -72,6 +75,25 @@ def bind_call(spec: ToolSpec, raw: Written, *, complete: bool = True) -> Bound |
     if isinstance(raw, str):
         return _bind_text(spec, raw, complete=complete)
     return _judge(spec, dict(raw), None)
+
+
+def _bind_dispatch(raw: Written) -> Bound:
+    """A dispatcher's arguments as they stand. They hold the arguments of another tool, for which
+    nothing can be judged here: they are neither bent nor repaired, and dispatch refuses those that
+    are malformed."""
+    if isinstance(raw, str):
+        text = raw.strip() or "{}"
+        try:
+            value = read_json(text)
+        except ValueError:
+            value = None
+        values = cast("dict[str, Json]", value) if isinstance(value, dict) else {}
+        return Bound(arguments=values, raw_arguments=text)
+    if isinstance(raw, CallArguments):
+        alone = raw.positional[0] if len(raw.positional) == 1 and not raw.keywords else None
+        raw = cast("JsonObject", alone) if isinstance(alone, Mapping) else dict(raw.keywords)
+    values = dict(raw or {})
+    return Bound(arguments=values, raw_arguments=canonical_json(values))
 
 
 def read_json(text: str) -> Json:

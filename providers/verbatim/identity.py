@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import cast
 
+from prompt.dispatcher import DISPATCHERS, dispatched
 from prompt.values import Json, JsonObject
 from providers.base import CallKey
 
@@ -34,8 +35,10 @@ def canonical_arguments(arguments: Json) -> str:
     )
 
 
-def call_key(name: str, arguments: Json) -> CallKey:
-    """What two calls that do the same have in common."""
+def call_key(name: str, arguments: JsonObject) -> CallKey:
+    """What two calls that do the same have in common, be it through a dispatcher."""
+    inner = dispatched(arguments) if name in DISPATCHERS else None
+    name, arguments = inner or (name, arguments)
     return name, canonical_arguments(arguments)
 
 

@@ -269,9 +269,10 @@ class Ledger:
         self, site: Site, spec: ToolSpec, bound: Bound, raw: str
     ) -> ToolCall | CallError | None:
         key = call_key(spec.name, bound.arguments)
-        if not spec.read_only and key in self._settings.quoted:
+        acting = self._names.exactly(key[0]) or spec
+        if not acting.read_only and key in self._settings.quoted:
             return None
-        if not spec.read_only and key in self._settings.copied:
+        if not acting.read_only and key in self._settings.copied:
             return self._error(
                 site,
                 raw,

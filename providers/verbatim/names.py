@@ -60,6 +60,10 @@ class NameIndex:
                 return found[0] if len(found) == 1 else None
         return None
 
+    def exactly(self, name: str) -> ToolSpec | None:
+        """The tool of exactly this name."""
+        return self._specs.get(name)
+
     def begins(self, written: str) -> bool:
         """Whether `written` may still grow into the spelling of an offered name."""
         folded = _fold(written)

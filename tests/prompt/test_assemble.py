@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from prompt.assemble import assemble
 from prompt.demonstrations import ACKNOWLEDGEMENT, EXAMPLE_CLOCK
 from prompt.dialogue import exchanges, turn_item
+from prompt.dispatcher import EXECUTE_TOOL
 from prompt.prompt import Prompt
 from prompt.snapshot import Budget, PromptTooLarge, Snapshot
 from prompt.stages import NUDGE, STAGES, TOOL_DEFINITIONS_TAG, Stage
@@ -141,13 +142,17 @@ FULL = snapshot(
 
 
 HEADED = replace(FULL, config=ToolConfig(clock="head"))
+WAITING = replace(
+    FULL, surface=ToolSurface(direct=(ROLL,), deferred=(NOTE,), dispatcher=EXECUTE_TOOL)
+)
+SPECIAL = {"clock_in_head": HEADED, "deferred_names": WAITING}
 
 
 def test_zones_never_go_back() -> None:
     """Through all the stages, in their order, with every one saying something."""
     found: list[Zone] = []
     for stage in STAGES:
-        items = stage.build(HEADED if stage.name == "clock_in_head" else FULL)
+        items = stage.build(SPECIAL.get(stage.name, FULL))
         assert items, stage.name
         assert len({item.zone for item in items}) == 1, stage.name
         found.append(items[0].zone)
