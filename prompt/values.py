@@ -140,9 +140,10 @@ class ToolSpec:
     to a third party; `foreign` ones may bring back text that nobody here has written. `trusted`
     tells that an admin vouches for the server that it comes from. `permission` is what the asking
     member needs, as Discord's API names it (`manage_messages`); empty for none. `rate` bounds how
-    often one member may call it. `offered` is the schema that is sent where that is a simpler one;
-    `parameters` is what arguments are checked against. `registered` is the tool's own name where
-    endpoints would not take it.
+    often one member may call it. `seconds` is how long a call may take where that is longer than
+    usual. `offered` is the schema that is sent where that is a simpler one; `parameters` is what
+    arguments are checked against. `registered` is the tool's own name where endpoints would not
+    take it.
     """
 
     name: str
@@ -156,6 +157,7 @@ class ToolSpec:
     trusted: bool = False
     permission: str = ""
     rate: Rate | None = None
+    seconds: float | None = None
     offered: JsonObject | None = None
     registered: str | None = None
 

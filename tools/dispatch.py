@@ -18,8 +18,9 @@ from tools.search import tool_search
 
 log = logging.getLogger(__name__)
 
-RESULT_LIMIT = 8_000
-"""Characters of a result that reach the model; more would push out the conversation."""
+RESULT_LIMIT = 21_000
+"""Characters of a result that reach the model, whatever tool it is from; most tools give far less,
+and page through the rest."""
 
 _EMPTY = frozenset({"[]", "{}", '""', "''", "null", "None", "()"})
 """Results that hold nothing, as programs write them."""
@@ -46,8 +47,8 @@ async def run_call(
     *,
     timeout: float,  # noqa: ASYNC109 - a bound on the tool's work, reported as a result
 ) -> Ran:
-    """Run `call`, or what a dispatcher is asked for in it, within `timeout` seconds. `tools` are
-    those of the surface, by their own names.
+    """Run `call`, or what a dispatcher is asked for in it, within `timeout` seconds, or what its
+    tool takes where that is longer. `tools` are those of the surface, by their own names.
 
     Checked here again although parser and adapter did: dispatch must hold by itself.
     """
@@ -76,7 +77,8 @@ async def run_call(
                 message=f"The member who asks lacks the permission {in_words(spec.permission)}.",
             ),
         )
-    limit = asyncio.timeout(timeout)
+    seconds = max(timeout, spec.seconds or 0)
+    limit = asyncio.timeout(seconds)
     try:
         async with limit:
             output = await tool.run(context, asked.arguments)
@@ -84,7 +86,7 @@ async def run_call(
         return result("failed", error_text(failure.code, asked.name, message=str(failure)))
     except (Exception, asyncio.CancelledError) as error:
         if isinstance(error, TimeoutError) and limit.expired():
-            return result("timeout", error_text("timeout", asked.name, seconds=timeout))
+            return result("timeout", error_text("timeout", asked.name, seconds=seconds))
         if isinstance(error, asyncio.CancelledError) and _is_cancelled():
             raise
         # The traceback is the operator's; the model learns only that it did not work.

@@ -157,6 +157,7 @@ def tool(
     foreign: bool = False,
     permission: str = "",
     rate: Rate | None = None,
+    seconds: float | None = None,
 ) -> Callable[[ToolFunction], DeclaredTool]:
     """Turn a coroutine function into a tool named after it; see ToolSpec for what it may say of
     itself.
@@ -179,6 +180,7 @@ def tool(
             foreign=foreign,
             permission=permission,
             rate=rate,
+            seconds=seconds,
         )
         return DeclaredTool(spec, function, arguments)
 

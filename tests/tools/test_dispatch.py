@@ -177,6 +177,16 @@ async def test_a_slow_tool_is_stopped(context: Contexts) -> None:
     assert stopped.is_set()
 
 
+async def test_a_tool_that_takes_longer_than_others_is_given_its_time(context: Contexts) -> None:
+    @tool(seconds=5)
+    async def slow(context: ToolContext) -> str:
+        """Take time."""
+        await asyncio.sleep(0.05)
+        return "done"
+
+    assert await Bench(context(), slow).run(call("slow"), timeout=0.01) == ("ok", "done")
+
+
 async def test_a_timeout_of_the_tools_own_is_a_failure_like_any(
     context: Contexts, caplog: pytest.LogCaptureFixture
 ) -> None:
