@@ -49,7 +49,7 @@ class TurnConfig:
 
     `context_window` is in tokens, None where nobody knows. `on_empty` is the switch empty_reply,
     `repeats` how often the same call runs, `tool_budget_percent` what share of the window tools may
-    take before some of them wait behind a search.
+    take before some of them wait behind a search. `sees` tells that images are sent.
     """
 
     tools: ToolConfig = field(default=ToolConfig())
@@ -59,6 +59,7 @@ class TurnConfig:
     on_empty: str = "nudge_once"
     repeats: int = 2
     tool_budget_percent: int = 10
+    sees: bool = False
 
 
 def spec_of(name: str) -> SwitchSpec | None:
@@ -118,6 +119,7 @@ def turn_config(
         on_empty=values["empty_reply"],
         repeats=int(values["repeat_limit"]),
         tool_budget_percent=int(values["tool_budget_percent"]),
+        sees=values["vision"] == "on",
     )
 
 

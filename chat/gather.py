@@ -6,18 +6,20 @@ with the same bytes.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import takewhile
 
 from chat.config import TurnConfig, turn_config
 from chat.endpoints import Route
+from chat.images import ImageReader, attachments_of
 from chat.learning import Learning
 from chat.ports import ChannelMessage, History, Place
 from chat.toolbox import Toolbox
 from data.store import Store
 from data.turns import StoredTurn
 from prompt.snapshot import Snapshot
-from prompt.values import Json, TextPart, Turn
+from prompt.values import Attachment, Json, TextPart, Turn
 
 FIRST_READ = 30
 """Messages taken over from a channel in which no turn has run yet."""
@@ -35,6 +37,7 @@ class Gathered:
     `cut_point` is where history is to begin from now on; None where that stays as it is. `stored`
     are the switches that are set, `config` what they amount to with those that were learnt,
     `toolbox` the tools.
+    `attachments` are the files of its messages, the oldest first.
     """
 
     snapshot: Snapshot
@@ -43,6 +46,7 @@ class Gathered:
     toolbox: Toolbox
     opened_by: tuple[int, ...]
     cut_point: int | None
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,7 @@ class Gatherer:
 
     store: Store
     persona: str
+    images: ImageReader = field(default_factory=ImageReader)
 
     async def gather(
         self,
@@ -78,6 +83,7 @@ class Gatherer:
         toolbox = toolbox.over(dialogue)
         verdict = await Learning(store=self.store, route=route).verdict()
         config = turn_config(per_model, verdict.learnt)
+        seen = await self.images.read(messages, history, sees=config.sees)
         names = dict.fromkeys(turn.author for turn in dialogue if turn.author)
         return Gathered(
             snapshot=Snapshot(
@@ -89,12 +95,15 @@ class Gatherer:
                 dialogue=dialogue,
                 now=now,
                 participants=tuple(names)[-_SHOWN_PARTICIPANTS:],
+                images=seen.images,
+                unseen=seen.unseen,
             ),
             stored=per_model,
             config=config,
             toolbox=toolbox,
             opened_by=opened_by,
             cut_point=cut_point,
+            attachments=attachments_of(messages),
         )
 
     async def settle(self, place: Place, gathered: Gathered, dropped: int) -> None:
@@ -149,11 +158,11 @@ def _dialogue(
     turns: list[Turn] = []
     opened_by: list[int] = []
     told: set[str] = set()
-    for message in messages:
+    for place, message in enumerate(messages):
         answer = answers.get(message.id)
         fresh: tuple[Turn, ...] = ()
         if not message.ours:
-            fresh = (_member_turn(message),)
+            fresh = (_member_turn(message, messages[:place]),)
         elif answer is None:
             fresh = _unrecorded(message)
         if answer is not None and answer.id not in told:
@@ -165,13 +174,25 @@ def _dialogue(
     return tuple(turns), tuple(opened_by)
 
 
-def _member_turn(message: ChannelMessage) -> Turn:
+def _member_turn(message: ChannelMessage, before: Sequence[ChannelMessage]) -> Turn:
+    quote = _quote(message, before)
+    text = "\n".join(words for words in (quote, message.text) if words)
     return Turn(
-        role="user",
-        author=message.author.name,
-        parts=(TextPart(text=message.text),),
-        at=message.at,
+        role="user", author=message.author.name, parts=(TextPart(text=text),), at=message.at
     )
+
+
+def _quote(message: ChannelMessage, before: Sequence[ChannelMessage]) -> str:
+    """What `message` replies to, unless that stands right before it: one message, or the last of
+    ours, which may fill several."""
+    quoted = message.reply_to
+    if quoted is None:
+        return ""
+    answer = takewhile(lambda earlier: earlier.ours, reversed(before))
+    right_before = {earlier.id for earlier in (*before[-1:], *answer)}
+    if quoted.message_id in right_before and message.text:
+        return ""
+    return f'[in reply to {quoted.author.name}: "{quoted.text}"]'
 
 
 def _unrecorded(message: ChannelMessage) -> tuple[Turn, ...]:

@@ -12,6 +12,7 @@ from chat.config import TurnConfig, is_open, turn_config
 from chat.endpoints import Route
 from chat.gather import Gathered
 from chat.generation import Generation
+from chat.images import BLIND
 from chat.learning import Learning
 from data.store import Store
 from prompt.assemble import assemble
@@ -89,6 +90,8 @@ class Plan:
         config = turn_config(self.gathered.stored, self._known)
         surface = self.gathered.toolbox.surface(config)
         snapshot = replace(self.gathered.snapshot, config=config.tools, surface=surface)
+        if snapshot.images and not config.sees:
+            snapshot = replace(snapshot, images=(), unseen=(BLIND,))
         self.gathered = replace(self.gathered, config=config, snapshot=snapshot)
 
     async def _without_field(self, error: ToolsRefused) -> None:

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
 from chat.reply import Reply
-from prompt.values import JsonObject
-from tools.registry import Rights
+from prompt.values import Attachment, JsonObject
+from tools.registry import FileSource, Rights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +30,29 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """The beginning of a message that another one replies to."""
+
+    message_id: int
+    author: Member
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelMessage:
-    """One message of a channel's history. `ours` marks the bot's own."""
+    """One message of a channel's history. `ours` marks the bot's own.
+
+    `attachments` are the files that it shows: its own, those of a message that it forwards, and
+    those of the one that it replies to.
+    """
 
     id: int
     author: Member
     text: str
     at: datetime
     ours: bool = False
+    reply_to: Quote | None = None
+    attachments: tuple[Attachment, ...] = ()
 
 
 Decision: TypeAlias = Literal["once", "always", "denied", "timeout"]
@@ -86,8 +101,8 @@ class TurnRequest:
     rights: Rights | None = None
 
 
-class History(Protocol):
-    """Reads a channel's past."""
+class History(FileSource, Protocol):
+    """Reads a channel's past, and the files in it."""
 
     async def read(self, *, before: int, after: int | None, limit: int) -> Sequence[ChannelMessage]:
         """Messages with an id between `after` and `before`, both excluded, oldest first; the

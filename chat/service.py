@@ -126,7 +126,7 @@ class ChatService:
                 # Switches and verdicts are kept by model, so its name comes first.
                 await route.provider.resolve_model()
                 plan = await self._plan(route, request, history, now)
-                run = self._turn_run(plan, request, reply, presenter)
+                run = self._turn_run(plan, request, history, reply, presenter)
                 begun = _Begun(route=route, plan=plan, run=run)
                 await self._answer(begun, request, reply, presenter)
         except EndpointError as error:
@@ -218,7 +218,12 @@ class ChatService:
         )
 
     def _turn_run(
-        self, plan: Plan, request: TurnRequest, reply: Reply, presenter: Presenter
+        self,
+        plan: Plan,
+        request: TurnRequest,
+        history: History,
+        reply: Reply,
+        presenter: Presenter,
     ) -> TurnRun:
         def changed() -> None:
             presenter.changed(reply)
@@ -235,14 +240,16 @@ class ChatService:
             message_id=request.message.id,
             now=snapshot.now,
             facts=self._store.facts,
+            files=history,
             rights=request.rights,
+            attachments=plan.gathered.attachments,
         )
         tools = plan.gathered.toolbox.tools
         gate = self._house.gate(request, asking)
         work = ToolWork(tools, context, reply, changed, gate, repeats=plan.config.repeats)
         options = replace(
             plan.generation.options(turn_id_of(request.message.id)),
-            quoted=calls_in(request.message.text, snapshot.surface),
+            quoted=calls_in(snapshot.dialogue[-1].text, snapshot.surface),
             copied=frozenset[CallKey]().union(
                 *(calls_in(text, snapshot.surface) for text in foreign(snapshot.dialogue[:-1]))
             ),

@@ -161,6 +161,13 @@ SWITCHES: tuple[SwitchSpec, ...] = (
         "in later turns too. Only thinking that came in a field of its own.",
     ),
     SwitchSpec(
+        name="vision",
+        theme="messages",
+        choices=("learn", "on", "off"),
+        help="Send the newest images to the model, or only name them in words. `learn` sends them "
+        "once a test has shown that the model sees, and stops when the server refuses one.",
+    ),
+    SwitchSpec(
         name="schema_level",
         theme="schema",
         choices=("simple", "full", "names_only"),

@@ -19,6 +19,8 @@ from chat.reply import Reply
 from chat.service import ToolListing
 from cli.answer import AnswerView
 from cli.terminal import InputLines, forsake, one_line, printable, write_anything
+from prompt.values import Attachment
+from tools.registry import FileGone
 
 PLACE = Place(guild_id=None, channel_id=1)
 """The console as a channel. Discord's ids are far larger, so nothing is shared with one."""
@@ -88,6 +90,10 @@ class ConsoleHistory:
             if message.id < before and (after is None or message.id > after)
         ]
         return found[max(0, len(found) - limit) :]
+
+    async def read_file(self, attachment: Attachment, *, most: int) -> bytes:
+        """See `tools.registry.FileSource`. Nothing can be attached here."""
+        raise FileGone("there are no files in the console")
 
 
 class ConsolePresenter:

@@ -33,7 +33,7 @@ _INSTEAD = {
     "client_id": "not needed: the bot learns it from Discord and shows the invite link",
     "status_message": "the bot shows no status of its own",
     "max_text": "the length of a message counts against the context window (context_window)",
-    "max_images": "pictures are not read yet",
+    "max_images": "up to four images of the newest messages are sent",
     "max_messages": "history is measured in tokens and fills the context window (context_window)",
     "use_plain_responses": "replies are plain messages, as with `true` there",
     "users.admin_ids": "who runs the bot is whoever owns the application, or its team, in the "

@@ -12,6 +12,8 @@ from typing import Protocol, TextIO
 
 from chat.ports import ChannelMessage, History, Member, Place
 from prompt.snapshot import PromptTooLarge
+from prompt.values import Attachment
+from tools.registry import FileGone
 
 _MEMBER = Member(id=1, name="User")
 _PLACE_CHANNEL = 2
@@ -46,6 +48,10 @@ class OneMessage:
         """See `chat.ports.History`."""
         inside = (after or 0) < self.message.id < before
         return [self.message][:limit] if inside else []
+
+    async def read_file(self, attachment: Attachment, *, most: int) -> bytes:
+        """See `tools.registry.FileSource`. Nothing can be attached here."""
+        raise FileGone("there are no files on the command line")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -19,12 +19,13 @@ from chat.reply import Reply
 from chat.service import RESTARTING, why_stopped
 from cogs.aside import NETWORK_ERRORS, tell_apart
 from cogs.delivery import CADENCE, Delivery
-from cogs.history import ChannelHistory, spoken
+from cogs.history import ChannelHistory, says_something, spoken
+from cogs.in_words import mentions_in_body
 from cogs.operator import Operator
 from cogs.permissions import lacking_to_speak, within
 from cogs.ports import Service
 from cogs.queueing import TELL_AFTER, ChannelQueue
-from cogs.rendering import SUBTEXT, mentions_in_body
+from cogs.rendering import SUBTEXT
 from cogs.tree import BROKEN
 from data.errors import StoreError
 
@@ -165,7 +166,7 @@ class Chat(commands.Cog):
             await tell_apart(message, f"I lack the permission {' and '.join(missing)} there")
             return
         question = spoken(message, self._me)
-        if not question.text:
+        if not says_something(question):
             await _remark(message, _HINT if self._reads_all else _HINT_UNREADABLE)
             return
         guild_id = message.guild.id if message.guild else None

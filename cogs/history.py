@@ -10,8 +10,16 @@ from collections.abc import Sequence
 import aiohttp
 import discord
 
-from chat.ports import ChannelMessage, Member
-from cogs.rendering import message_in_words
+from chat.ports import ChannelMessage
+from cogs.files import attachments_in, download
+from cogs.in_words import (
+    answered_by,
+    member_of,
+    mentions_in_body,
+    message_in_words,
+    quote_in,
+)
+from prompt.values import Attachment
 
 log = logging.getLogger(__name__)
 
@@ -21,15 +29,32 @@ _SCAN = 200
 
 
 def spoken(message: discord.Message, me: discord.abc.User) -> ChannelMessage:
-    """`message` as a turn sees it."""
-    author = message.author
+    """`message` as a turn sees it.
+
+    It quotes what it replies to where it says something, or mentions `me` and nothing else. A
+    reply without words that does not mention `me` is one whose words are withheld from bots.
+    """
+    text = message_in_words(message, me)
+    ours = message.author.id == me.id
+    quotes = not ours and (bool(text) or mentions_in_body(message, me))
+    answered = answered_by(message) if quotes else None
     return ChannelMessage(
         id=message.id,
-        author=Member(id=author.id, name=author.display_name),
-        text=message_in_words(message, me),
+        author=member_of(message.author),
+        text=text,
         at=message.created_at,
-        ours=author.id == me.id,
+        ours=ours,
+        reply_to=quote_in(message, me) if quotes else None,
+        attachments=(
+            *(attachments_in(answered) if answered else ()),
+            *attachments_in(message),
+        ),
     )
+
+
+def says_something(message: ChannelMessage) -> bool:
+    """Whether a model would have anything to read of it."""
+    return bool(message.text or message.reply_to)
 
 
 class ChannelHistory:
@@ -50,13 +75,17 @@ class ChannelHistory:
                 oldest_first=False,
             ):
                 words = spoken(message, self._me)
-                if words.text and self._counts(message):
+                if says_something(words) and self._counts(message):
                     found.append(words)
                 if len(found) == limit:
                     break
         except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
             log.warning("The history of a channel could not be read: %s", error)
         return found[::-1]
+
+    async def read_file(self, attachment: Attachment, *, most: int) -> bytes:
+        """See tools.registry.FileSource."""
+        return await download(self._channel, attachment, most=most)
 
     def _counts(self, message: discord.Message) -> bool:
         if message.type not in _SPOKEN:

@@ -71,7 +71,13 @@ def _part_to_json(part: Part) -> JsonObject:
         case TextPart():
             return {"kind": "text", "text": part.text}
         case ImageReference():
-            return {"kind": "image", "url": part.url, "description": part.description}
+            return {
+                "kind": "image",
+                "url": part.url,
+                "description": part.description,
+                "width": part.width,
+                "height": part.height,
+            }
         case ToolCall():
             return {
                 "kind": "call",
@@ -100,7 +106,12 @@ def _part_from_json(value: Json) -> Part:
         case "text":
             return TextPart(text=value["text"])
         case "image":
-            return ImageReference(url=value["url"], description=value["description"])
+            return ImageReference(
+                url=value["url"],
+                description=value["description"],
+                width=value.get("width", 0),
+                height=value.get("height", 0),
+            )
         case "call":
             span = value["span"]
             return ToolCall(

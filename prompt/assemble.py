@@ -15,7 +15,7 @@ from prompt.prompt import Prompt, Report, StageReport
 from prompt.snapshot import Budget, PromptTooLarge, Snapshot
 from prompt.stages import STAGES, Stage
 from prompt.surface import ToolSurface
-from prompt.tokens import estimate
+from prompt.tokens import estimate, estimate_image
 from prompt.values import PromptItem, Turn, Zone
 from prompt.verbatim import wire_mode
 
@@ -25,8 +25,12 @@ log = logging.getLogger(__name__)
 def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = STAGES) -> Prompt:
     """The prompt of one turn.
 
-    Raises PromptTooLarge if persona, tools and the message alone pass the budget.
+    Images that pass their share of the budget are left out, the oldest first. Raises
+    PromptTooLarge if persona, tools and the message alone pass the budget.
     """
+    share = int(budget.prompt * budget.image_share)
+    while sum(estimate_image(each.width, each.height) for each in snapshot.images) > share:
+        snapshot = snapshot.without_oldest_image()
     built, failed = _build(snapshot, stages)
     fixed = _tokens(item for _, items in built for item in items if item.zone is not Zone.HISTORY)
     mode = wire_mode(snapshot.config, snapshot.verdict, snapshot.surface)
@@ -46,6 +50,8 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
     items = tuple(item for _, items in built for item in items)
     history = [item for item in items if item.zone is Zone.HISTORY]
     total = fixed + _tokens(projected(history, snapshot.surface))
+    if total > budget.prompt and snapshot.images:
+        return assemble(snapshot.without_oldest_image(), budget, stages=stages)
     if total > budget.prompt:
         raise PromptTooLarge(total, budget.prompt)
     return Prompt(

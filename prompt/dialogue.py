@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from prompt.defused import defused
 from prompt.taught import result_text, signed, written_call
-from prompt.tokens import estimate
+from prompt.tokens import estimate, estimate_image
 from prompt.values import (
+    ImageReference,
     Part,
     PromptItem,
     ReasoningPart,
@@ -71,9 +72,14 @@ def exchanges(dialogue: Sequence[Turn]) -> list[tuple[Turn, ...]]:
 
 
 def cost(item: PromptItem) -> int:
-    """Estimated tokens of an item, with the thinking that may go back with it."""
-    thoughts = [part.text for part in item.parts if isinstance(part, ReasoningPart)]
-    return estimate(item.text) + sum(estimate(text) for text in thoughts)
+    """Estimated tokens of an item, with its images and the thinking that may go back with it."""
+    tokens = estimate(item.text)
+    for part in item.parts:
+        if isinstance(part, ReasoningPart):
+            tokens += estimate(part.text)
+        elif isinstance(part, ImageReference):
+            tokens += estimate_image(part.width, part.height)
+    return tokens
 
 
 def tokens_of(exchange: Sequence[Turn]) -> int:

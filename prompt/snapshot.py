@@ -3,11 +3,11 @@
 Invariant: after this value exists no I/O is needed; the same snapshot gives the same bytes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from prompt.surface import ToolSurface
-from prompt.values import Turn
+from prompt.values import ImageReference, Turn
 from prompt.verbatim import ToolConfig, Verdict
 
 
@@ -16,7 +16,9 @@ class Snapshot:
     """The inputs of one turn's prompt.
 
     `dialogue` runs from the oldest kept turn to the member's message that is to be answered.
-    `participants` are display names, in the order in which they first spoke.
+    `participants` are display names, in the order in which they first spoke. `images` are the
+    newest of the dialogue, the oldest first, for a model that sees; `unseen` tells in words why
+    others are not among them.
     """
 
     persona: str
@@ -27,6 +29,14 @@ class Snapshot:
     dialogue: tuple[Turn, ...]
     now: datetime
     participants: tuple[str, ...] = ()
+    images: tuple[ImageReference, ...] = ()
+    unseen: tuple[str, ...] = ()
+
+    def without_oldest_image(self) -> "Snapshot":
+        """This with one image less, which is told of in words."""
+        left_out, *kept = self.images
+        why = f"{left_out.description} is left out for lack of room"
+        return replace(self, images=tuple(kept), unseen=(*self.unseen, why))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +46,14 @@ class Budget:
     `window` is what the model can hold, prompt and reply together; `reply_reserve` is kept
     free for the reply. `history_share` bounds the dialogue's part of what is left, and
     `history_block` is how many exchanges are trimmed at once, so that the cached prefix breaks
-    once a block and not every turn.
+    once a block and not every turn. `image_share` bounds what images may have of the prompt.
     """
 
     window: int = 8192
     reply_reserve: int = 1024
     history_share: float = 0.6
     history_block: int = 8
+    image_share: float = 0.33
 
     @property
     def prompt(self) -> int:

@@ -76,6 +76,19 @@ def dialogue(snapshot: Snapshot) -> Sequence[PromptItem]:
     return [turn_item(turn) for turn in snapshot.dialogue]
 
 
+def images(snapshot: Snapshot) -> Sequence[PromptItem]:
+    """The newest images themselves. Behind the dialogue, whose words only name them: an image that
+    stood there would have to leave it later, and all that follows would change with it."""
+    told = list(snapshot.unseen)
+    if snapshot.images:
+        names = "; ".join(image.description for image in snapshot.images)
+        told.insert(0, f"images, in this order: {names}")
+    if not told:
+        return []
+    text = f"[{'; '.join(told)}]"
+    return [PromptItem(tag="images", role="user", text=text, zone=Zone.TAIL, parts=snapshot.images)]
+
+
 def clock(snapshot: Snapshot) -> Sequence[PromptItem]:
     """The minute and who takes part. User role: system text would be merged into the head."""
     told = [_minute(snapshot)] if snapshot.config.clock == "tail" else []
@@ -139,6 +152,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(tool_definitions, verbatim=True),
     Stage(deferred_names),
     Stage(dialogue),
+    Stage(images),
     Stage(clock),
     Stage(nudge, verbatim=True),
 )

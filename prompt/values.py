@@ -44,10 +44,16 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageReference:
-    """An image that a message carries; the bytes stay where they are."""
+    """An image that a message carries.
 
-    url: str
+    `url` is where its bytes are, or a data URL that holds them. `width` and `height` are in
+    pixels, 0 where they are not known.
+    """
+
+    url: str = field(repr=False)
     description: str = ""
+    width: int = 0
+    height: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

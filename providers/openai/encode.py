@@ -3,7 +3,8 @@
 Invariant: pure, and the same prompt and switches give the same bytes. The arguments of old calls
 always parse, and every native call has its result right behind it; what servers differ in is left
 to the transforms. With the switches at their defaults, roles alternate after one leading system
-message, the last message is a member's or a tool's, and `content` is always a string.
+message, the last message is a member's or a tool's, and `content` is a string everywhere but in
+the message that carries images.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ from prompt.prompt import EXCHANGE, Prompt
 from prompt.surface import canonical_json
 from prompt.taught import result_text
 from prompt.values import (
+    ImageReference,
     JsonObject,
     PromptItem,
     ReasoningPart,
@@ -88,7 +90,13 @@ def _as_text(item: PromptItem) -> Message:
         return {"role": "system", "content": item.text, **({LATE: True} if late else {})}
     if item.role == "assistant":
         return {"role": "assistant", "content": item.text, **_thought(item)}
-    return {"role": "user", "content": item.text}
+    images = [part for part in item.parts if isinstance(part, ImageReference)]
+    return {"role": "user", "content": _with_images(item.text, images) if images else item.text}
+
+
+def _with_images(text: str, images: Sequence[ImageReference]) -> list[Message]:
+    shown = [{"type": "image_url", "image_url": {"url": image.url}} for image in images]
+    return [{"type": "text", "text": text}, *shown]
 
 
 def _thought(item: PromptItem) -> Message:

@@ -58,6 +58,10 @@ def _calls_without_words(body: JsonObject) -> bool:
     return any("tool_calls" in each and not each["content"] for each in _messages(body))
 
 
+def _has_images(body: JsonObject) -> bool:
+    return any(isinstance(message["content"], list) for message in _messages(body))
+
+
 def _anything(body: JsonObject) -> bool:
     return True
 
@@ -65,6 +69,20 @@ def _anything(body: JsonObject) -> bool:
 _TEMPLATE = r"jinja|chat.?template|template(error| error)|raise_exception"
 
 RULES: tuple[Rule, ...] = (
+    Rule(
+        _words(
+            r"(image|vision|multi.?modal|mmproj).{0,80}"
+            r"(not? (currently )?(support|available|load|allow|accept|enabled|provide)"
+            r"|unsupported|missing|no longer|cannot|can't|does ?n.t|disabled)"
+            r"|(not? (currently )?(support|accept|allow|a |an |have )|unsupported|without|missing"
+            r"|does ?n.t|at most 0|no endpoints|unknown|unexpected|only).{0,60}"
+            r"(image|vision|multi.?modal|mmproj|'text' content)"
+            r"|content.{0,60}(must be|should be|valid|expected|be a) ?(a |an )?str"
+            r"|expected (a |an )?string|valid string|concatenate str|cannot unmarshal array"
+        ),
+        _has_images,
+        (("vision", "off"),),
+    ),
     Rule(
         _words(r"stream_options|include_usage"),
         _has_field("stream_options"),

@@ -14,6 +14,9 @@ from prompt.values import Json
 from providers.wire import Wire
 
 Message: TypeAlias = dict[str, Any]
+Content: TypeAlias = str | list[dict[str, Any]]
+"""Words, or where there are images, words and images in parts."""
+
 Body: TypeAlias = dict[str, Json]
 Transform: TypeAlias = Callable[[Body, Wire], Body]
 
@@ -50,7 +53,7 @@ def system_layout(messages: Sequence[Message], wire: Wire) -> list[Message]:
         return [{"role": "system", "content": text}, *rest]
     for place, message in enumerate(rest):
         if message["role"] == "user":
-            rest[place] = {**message, "content": f"{text}\n\n{message['content']}"}
+            rest[place] = {**message, "content": _joined(text, message["content"])}
             return rest
     return [{"role": "user", "content": text}, *rest]
 
@@ -98,10 +101,8 @@ def merge_same_role(messages: Sequence[Message], wire: Wire) -> list[Message]:
         last = merged[-1] if merged else None
         joins = wire.merge_same_role == "on" and message["role"] != "tool"
         if joins and last is not None and _goes_on(last, message):
-            words = (last["content"], message["content"])
-            content = "\n\n".join(text for text in words if text.strip())
-            merged[-1] = {**message, "content": content}
-        elif message["content"].strip() or message.keys() - {"role", "content"}:
+            merged[-1] = {**message, "content": _joined(last["content"], message["content"])}
+        elif _parts(message["content"]) or message.keys() - {"role", "content"}:
             merged.append(message)
     return merged
 
@@ -216,6 +217,26 @@ def transformed(body: Body, wire: Wire) -> Body:
     for transform in TRANSFORMS:
         body = transform(body, wire)
     return body
+
+
+def _joined(first: Content, second: Content) -> Content:
+    """Both contents as one, words that meet as one text."""
+    if isinstance(first, str) and isinstance(second, str):
+        return "\n\n".join(text for text in (first, second) if text.strip())
+    joined: list[dict[str, Any]] = []
+    for part in (*_parts(first), *_parts(second)):
+        if joined and part["type"] == joined[-1]["type"] == "text":
+            joined[-1] = {"type": "text", "text": f"{joined[-1]['text']}\n\n{part['text']}"}
+        else:
+            joined.append(part)
+    return joined
+
+
+def _parts(content: Content) -> list[dict[str, Any]]:
+    """A content in parts; none where it says nothing."""
+    if isinstance(content, list):
+        return content
+    return [{"type": "text", "text": content}] if content.strip() else []
 
 
 def _goes_on(last: Message, message: Message) -> bool:

@@ -78,6 +78,8 @@ def settings_that_follow(findings: Findings) -> Mapping[str, str]:
         settings["system_layout"] = "fold_into_user"
     if findings.usage_in_stream == "refused":
         settings["usage_in_stream"] = "off"
+    if findings.vision != "unknown":
+        settings["vision"] = "off" if findings.vision == "no" else "on"
     if findings.context_window is not None:
         settings["context_window"] = str(findings.context_window)
     return settings

@@ -2,13 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+import mimetypes
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from chat.ports import ChannelMessage, Member, Place
+from chat.ports import ChannelMessage, Member, Place, Quote
 from chat.reply import Reply, ReplyState
 from prompt.events import (
     CallError,
@@ -20,11 +21,12 @@ from prompt.events import (
     TextDelta,
 )
 from prompt.prompt import Prompt
-from prompt.values import JsonObject, Origin, ToolCall
+from prompt.values import Attachment, JsonObject, Origin, ToolCall
 from providers.base import EndpointError, Exchange, RequestOptions
 from providers.openai.encode import request_body
 from providers.verbatim import call_id
 from tests.providers.openai.encoded import encode_messages
+from tools.registry import FileGone
 
 Piece: TypeAlias = StreamEvent | EndpointError | Callable[[], Awaitable[object]]
 """Something that streams, a failure, or something to wait for before the stream goes on."""
@@ -199,12 +201,43 @@ class Channel:
     def __init__(self, first_id: int = 1000) -> None:
         self.messages: list[ChannelMessage] = []
         self.reads: list[tuple[int, int | None, int]] = []
+        self.files: dict[int, bytes] = {}
+        """Bytes by the id of the attachment; taking one out deletes it."""
+        self.downloads: list[str] = []
         self._next = first_id
 
-    def add(self, author: Member, text: str) -> ChannelMessage:
+    def add(
+        self,
+        author: Member,
+        text: str,
+        *,
+        reply_to: Quote | None = None,
+        files: Mapping[str, bytes] | None = None,
+    ) -> ChannelMessage:
+        """A message with `files` by name, whose endings tell what they are."""
         self._next += 10
+        attachments = tuple(
+            Attachment(
+                id=self._next * 100 + place,
+                message_id=self._next,
+                name=name,
+                content_type=mimetypes.guess_type(name)[0] or "",
+                size=len(data),
+                url="",
+            )
+            for place, (name, data) in enumerate((files or {}).items())
+        )
+        self.files.update(
+            zip((each.id for each in attachments), (files or {}).values(), strict=True)
+        )
         message = ChannelMessage(
-            id=self._next, author=author, text=text, at=NOW, ours=author is BOT
+            id=self._next,
+            author=author,
+            text=text,
+            at=NOW,
+            ours=author is BOT,
+            reply_to=reply_to,
+            attachments=attachments,
         )
         self.messages.append(message)
         return message
@@ -213,6 +246,13 @@ class Channel:
         self.reads.append((before, after, limit))
         found = [m for m in self.messages if (after or 0) < m.id < before]
         return found[-limit:]
+
+    async def read_file(self, attachment: Attachment, *, most: int) -> bytes:
+        self.downloads.append(attachment.name)
+        data = self.files.get(attachment.id)
+        if data is None or len(data) > most:
+            raise FileGone(f"{attachment.name} is gone")
+        return data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ PINNED = {
     "empty_content": ("empty_string", "null"),
     "arguments_in_history": ("string", "object"),
     "reasoning_echo": ("same_turn", "drop", "all"),
+    "vision": ("learn", "on", "off"),
     "schema_level": ("simple", "full", "names_only"),
     "tool_choice": ("omit", "string"),
     "stream_with_tools": ("stream", "whole"),

@@ -206,7 +206,9 @@ async def test_a_snapshot_tells_sizes(house: House) -> None:
         "clock_in_head",
         "demonstrations",
         "tool_definitions",
+        "deferred_names",
         "dialogue",
+        "images",
         "clock",
         "nudge",
     ]

@@ -58,7 +58,7 @@ async def test_json_holds_the_findings_and_what_follows() -> None:
     assert status == 0
     assert fields["model"] == "local-model"
     assert (fields["native_tools"], fields["vision"]) == ("only_as_text", "yes")
-    assert fields["settings"] == {"context_window": "16384"}
+    assert fields["settings"] == {"context_window": "16384", "vision": "on"}
     assert fields["verdict"].endswith("6 of 6 test calls worked.")
 
 

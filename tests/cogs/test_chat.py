@@ -90,7 +90,7 @@ async def test_mentions_become_names_and_files_are_named(scene: Scene) -> None:
         files=[Upload(filename="map.png", data=b"\x89PNG")],
     )
     await scene.turns_done()
-    assert asked(scene) == ["tell @Bob about #general :dice:\n[attachment: map.png]"]
+    assert asked(scene) == ["tell @Bob about #general :dice:\n[file: map.png, 4 bytes]"]
 
 
 async def test_an_empty_mention_gets_a_hint(scene: Scene) -> None:

@@ -16,7 +16,7 @@ from prompt.snapshot import Budget, PromptTooLarge, Snapshot
 from prompt.stages import NUDGE, STAGES, TOOL_DEFINITIONS_TAG, Stage
 from prompt.surface import ToolSurface, canonical_json
 from prompt.tokens import estimate
-from prompt.values import PromptItem, Role, Turn, Zone
+from prompt.values import ImageReference, PromptItem, Role, Turn, Zone
 from prompt.verbatim import ToolConfig, ToolMode, Verdict
 from providers.base import RequestOptions
 from providers.openai.encode import body_bytes, request_body
@@ -145,7 +145,10 @@ HEADED = replace(FULL, config=ToolConfig(clock="head"))
 WAITING = replace(
     FULL, surface=ToolSurface(direct=(ROLL,), deferred=(NOTE,), dispatcher=EXECUTE_TOOL)
 )
-SPECIAL = {"clock_in_head": HEADED, "deferred_names": WAITING}
+SEEING = replace(
+    FULL, images=(ImageReference(url="data:,", description="cat.png", width=280, height=280),)
+)
+SPECIAL = {"clock_in_head": HEADED, "deferred_names": WAITING, "images": SEEING}
 
 
 def test_zones_never_go_back() -> None:

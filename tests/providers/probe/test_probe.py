@@ -103,7 +103,8 @@ EXPECTED: Mapping[str, Mapping[str, Any]] = {
 }
 
 SETTINGS: Mapping[str, Mapping[str, str]] = {
-    "llama.cpp": {"context_window": "8192"},
+    "llama.cpp": {"context_window": "8192", "vision": "off"},
+    "LM Studio": {"context_window": "16384", "vision": "on"},
     "a proxy that refuses stream_options": {"usage_in_stream": "off"},
     "mlx-serve, calls lost in streams": {"stream_with_tools": "whole"},
     "SGLang, Gemma 2": {"system_layout": "fold_into_user"},
