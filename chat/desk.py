@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chat.admission import Admission
+from chat.approval import Policies
 from chat.endpoints import Connect, Endpoints
 from chat.guild_setup import GuildSetup
 from chat.portability import Portability
@@ -26,6 +27,7 @@ class Desk:
     setup: GuildSetup
     portability: Portability
     prober: Prober
+    policies: Policies
 
 
 def open_desk(
@@ -64,4 +66,5 @@ def open_desk(
         setup=setup,
         portability=Portability(store=store, setup=setup),
         prober=prober,
+        policies=Policies(store=store),
     )

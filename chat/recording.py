@@ -1,4 +1,4 @@
-"""Keeps what the model sent in recent turns, for admins who ask what was made of it.
+"""Keeps what the model sent and what tools did in recent turns, for those who ask about it.
 
 Invariant: in memory alone, for a day and within a bound, the oldest going first. A turn is found
 by the messages that show it, in the place where it ran, and from nowhere else.
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from chat.captured import ON_READING
 from chat.ports import Place
 from prompt.prompt import Prompt
-from prompt.values import JsonObject
+from prompt.values import JsonObject, Outcome
 from providers.base import CallKey, RequestOptions
 
 MOST_TURNS = 200
@@ -92,12 +92,25 @@ def unpacked(answer: bytes) -> JsonObject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRun:
+    """One tool call of a turn. `text` is what the model was told, `seconds` how long it took."""
+
+    name: str
+    arguments: str
+    outcome: Outcome
+    text: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTurn:
-    """The answers of one turn, packed, in order. `secrets` are keys that they may hold."""
+    """The answers of one turn, packed, in order, and its tool calls. `secrets` are keys that both
+    may hold."""
 
     place: Place
     message_ids: Sequence[int]
     answers: Sequence[bytes]
+    runs: Sequence[RecordedRun] = ()
     secrets: Sequence[str] = field(default=(), repr=False)
 
 
@@ -124,12 +137,15 @@ class Recordings:
         message_ids: Sequence[int],
         answers: Sequence[bytes],
         *,
+        runs: Sequence[RecordedRun] = (),
         secrets: Sequence[str] = (),
     ) -> None:
         """Keep the turn of `answers`, which `message_ids` show, at the cost of the oldest ones."""
-        if place.guild_id is None or not message_ids or not answers:
+        if place.guild_id is None or not message_ids or not (answers or runs):
             return
-        turn = RecordedTurn(place=place, message_ids=message_ids, answers=answers, secrets=secrets)
+        turn = RecordedTurn(
+            place=place, message_ids=message_ids, answers=answers, runs=runs, secrets=secrets
+        )
         loop = asyncio.get_running_loop()
         self._turns.append((loop.time() + self._kept_for, turn))
         self._size += _size(turn)
@@ -160,4 +176,6 @@ class Recordings:
 
 
 def _size(turn: RecordedTurn) -> int:
-    return sum(map(len, turn.answers))
+    return sum(map(len, turn.answers)) + sum(
+        len(run.arguments) + len(run.text) for run in turn.runs
+    )

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from chat.account import PromptSnapshot, account
 from chat.approval import House, Policies
 from chat.config import parallelism
-from chat.copied import calls_in
+from chat.details import details, recorded_runs
 from chat.endpoints import Route, Routes
 from chat.explaining import Explanation, explanation
 from chat.gather import Gathered, Gatherer, turn_id_of
@@ -23,13 +23,13 @@ from chat.line import place_in_words
 from chat.overview import Overview, ToolListing
 from chat.planning import Plan, learn_from
 from chat.ports import History, Member, Place, Presenter, TurnRequest
-from chat.recording import Recordings
-from chat.replay import foreign, replayable
+from chat.recording import RecordedRun, Recordings
+from chat.replay import replayable
 from chat.reply import Reply
 from chat.scheduler import Lease, Schedulers
+from chat.starting import turn_run
 from chat.switchboard import Switchboard
 from chat.toolbox import Toolbox, Toolboxes
-from chat.toolwork import ToolWork
 from chat.turn import SLOW_AFTER, TurnRun
 from data.database import to_the_end
 from data.errors import StoreError
@@ -37,8 +37,7 @@ from data.store import Store
 from data.turns import StoredTurn
 from prompt.prompt import Prompt
 from prompt.snapshot import PromptTooLarge
-from providers.base import CallKey, EndpointError, Replan, ToolsRefused
-from tools.registry import ToolContext
+from providers.base import EndpointError, Replan, ToolsRefused
 from tools.toolset import Toolset
 
 log = logging.getLogger(__name__)
@@ -126,7 +125,16 @@ class ChatService:
                 # Switches and verdicts are kept by model, so its name comes first.
                 await route.provider.resolve_model()
                 plan = await self._plan(route, request, history, now)
-                run = self._turn_run(plan, request, history, reply, presenter)
+                run = turn_run(
+                    plan,
+                    request,
+                    history,
+                    reply,
+                    presenter,
+                    house=self._house,
+                    facts=self._store.facts,
+                    slow_after=self._slow_after,
+                )
                 begun = _Begun(route=route, plan=plan, run=run)
                 await self._answer(begun, request, reply, presenter)
         except EndpointError as error:
@@ -177,6 +185,12 @@ class ChatService:
         turn = self._recordings.find(place, message_id)
         return turn and await asyncio.to_thread(explanation, turn, secrets=self._secrets)
 
+    async def details(self, place: Place, message_id: int) -> Sequence[RecordedRun] | None:
+        """What the tools did in the turn that a message in `place` shows; None if that is not
+        known, or no longer."""
+        turn = self._recordings.find(place, message_id)
+        return turn and details(turn, secrets=self._secrets)
+
     async def overview(self, guild_id: int | None) -> Overview:
         """See Switchboard."""
         return await self._board.overview(guild_id)
@@ -215,55 +229,6 @@ class ChatService:
             route=route,
             gathered=gathered,
             generation=self._generation_of(route),
-        )
-
-    def _turn_run(
-        self,
-        plan: Plan,
-        request: TurnRequest,
-        history: History,
-        reply: Reply,
-        presenter: Presenter,
-    ) -> TurnRun:
-        def changed() -> None:
-            presenter.changed(reply)
-
-        def asking(tool: str) -> None:
-            reply.waits_for = f"waiting for permission to run {tool}" if tool else ""
-            changed()
-
-        snapshot = plan.gathered.snapshot
-        context = ToolContext(
-            guild_id=request.place.guild_id or 0,
-            channel_id=request.place.channel_id,
-            member_id=request.member.id,
-            message_id=request.message.id,
-            now=snapshot.now,
-            facts=self._store.facts,
-            files=history,
-            rights=request.rights,
-            attachments=plan.gathered.attachments,
-        )
-        tools = plan.gathered.toolbox.tools
-        gate = self._house.gate(request, asking)
-        work = ToolWork(tools, context, reply, changed, gate, repeats=plan.config.repeats)
-        options = replace(
-            plan.generation.options(turn_id_of(request.message.id)),
-            quoted=calls_in(snapshot.dialogue[-1].text, snapshot.surface),
-            copied=frozenset[CallKey]().union(
-                *(calls_in(text, snapshot.surface) for text in foreign(snapshot.dialogue[:-1]))
-            ),
-            wire=plan.config.wire,
-        )
-        return TurnRun(
-            plan.route.provider,
-            work,
-            reply,
-            changed,
-            options,
-            slow_after=self._slow_after,
-            on_empty=plan.config.on_empty,
-            doubts_template="template_opens_think" not in plan.gathered.stored,
         )
 
     async def _answer(
@@ -320,7 +285,8 @@ class ChatService:
             return
         run = begun.run
         secrets = begun.route.secrets
-        self._recordings.keep(request.place, shown, run.answers, secrets=secrets)
+        runs = recorded_runs(reply)
+        self._recordings.keep(request.place, shown, run.answers, runs=runs, secrets=secrets)
         try:
             if run.native_calls_seen:
                 learning = Learning(store=self._store, route=begun.route)

@@ -17,6 +17,7 @@ from chat.admission import DMS_CLOSED, Admission
 from chat.ports import Place, TurnRequest
 from chat.reply import Reply
 from chat.service import RESTARTING, why_stopped
+from cogs.approval import Approvals
 from cogs.aside import NETWORK_ERRORS, tell_apart
 from cogs.delivery import CADENCE, Delivery
 from cogs.history import ChannelHistory, says_something, spoken
@@ -26,6 +27,7 @@ from cogs.permissions import lacking_to_speak, within
 from cogs.ports import Service
 from cogs.queueing import TELL_AFTER, ChannelQueue
 from cogs.rendering import SUBTEXT
+from cogs.rights import MemberRights
 from cogs.tree import BROKEN
 from data.errors import StoreError
 
@@ -64,6 +66,7 @@ class Chat(commands.Cog):
         service: Service,
         admission: Admission,
         operator: Operator,
+        approvals: Approvals,
         *,
         reads_all: bool,
         cadence: float = CADENCE,
@@ -73,6 +76,7 @@ class Chat(commands.Cog):
         self._service = service
         self._admission = admission
         self._operator = operator
+        self._approvals = approvals
         self._reads_all = reads_all
         self._cadence = cadence
         self._tell_after = tell_after
@@ -174,6 +178,8 @@ class Chat(commands.Cog):
             place=Place(guild_id=guild_id, channel_id=channel.id),
             member=question.author,
             message=question,
+            approver=self._approvals.approver(message),
+            rights=MemberRights(message),
         )
         task = asyncio.current_task()
         if task is None:

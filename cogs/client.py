@@ -18,10 +18,12 @@ import discord
 from discord.ext import commands
 
 from chat.desk import Desk
+from cogs.approval import PATIENCE, Approvals
 from cogs.aside import NETWORK_ERRORS
 from cogs.chat import Chat
 from cogs.config import INTENT_LOST, Config
 from cogs.delivery import CADENCE
+from cogs.details import Details
 from cogs.explain import Explain
 from cogs.operator import Operator, operators_of
 from cogs.permissions import invitation
@@ -68,6 +70,7 @@ class VerbatimBot(commands.Bot):
         reads_all: bool = True,
         cadence: float = CADENCE,
         tell_after: float = TELL_AFTER,
+        answer_within: float = PATIENCE,
         guild_ready_timeout: float = 2.0,
     ) -> None:
         # It has no voice, so the operator need not hear what voice would need.
@@ -89,6 +92,7 @@ class VerbatimBot(commands.Bot):
         self._reads_all = reads_all
         self._cadence = cadence
         self._tell_after = tell_after
+        self._answer_within = answer_within
         self._chat: Chat | None = None
         self._sync: asyncio.Task[None] | None = None
         self._leaving: asyncio.Task[None] | None = None
@@ -103,11 +107,16 @@ class VerbatimBot(commands.Bot):
                 operators_of(application), is_public=application.bot_public
             )
         operator = Operator(self, self._desk.admission)
+        tool = Tool(me, self._service)
+        approvals = Approvals(
+            self._service, self._desk.policies, tool.tool, patience=self._answer_within
+        )
         self._chat = Chat(
             me,
             self._service,
             self._desk.admission,
             operator,
+            approvals,
             reads_all=self._reads_all,
             cadence=self._cadence,
             tell_after=self._tell_after,
@@ -117,7 +126,9 @@ class VerbatimBot(commands.Bot):
         await self.add_cog(config)
         await self.add_cog(Setup(self._desk, config.config))
         await self.add_cog(Probing(self._desk.prober))
-        await self.add_cog(Tool(me, self._service))
+        await self.add_cog(tool)
+        await self.add_cog(approvals)
+        await self.add_cog(Details(self._service))
         await self.add_cog(Explain(self, self._service))
         await self.add_cog(operator)
         self._sync = asyncio.create_task(sync_if_changed(self.tree, self._meta))

@@ -19,9 +19,12 @@ import discord
 
 from chat.reply import Reply
 from cogs.aside import NETWORK_ERRORS, tell_apart
+from cogs.details import details_button
 from cogs.permissions import reason_of_refusal
 from cogs.rendering import reply_in_messages
 from cogs.splitting import Splitter
+from cogs.uploads import as_uploads, sendable
+from tools.registry import ToolFile
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +36,12 @@ _FIRST_AFTER = 0.4
 
 _TYPING_EVERY = 8.0
 """Seconds. The indicator lasts ten, and ends when a message appears."""
+
+_TICK = 5.0
+"""Seconds after which the time that a running tool has taken is shown anew."""
+
+_MOST_FILES = 10
+"""That one message takes."""
 
 _ATTEMPTS = 5
 _LONGEST_PAUSE = 8.0
@@ -74,6 +83,9 @@ class Delivery:
         self._failures = 0
         self._in_doubt = False  # whether the next message may exist already
         self._is_lost = self._is_withdrawn = False
+        self._files: list[ToolFile] = []
+        self._attached: list[discord.Message] = []
+        self._has_button = False
 
     @property
     def reply(self) -> Reply:
@@ -114,13 +126,14 @@ class Delivery:
     async def finish(self, reply: Reply) -> Sequence[int]:
         """See chat.ports.Presenter. Messages that could not be created after several attempts
         are missing among the ids, and the log says so."""
-        self._reply = reply
+        self._files, left_out = sendable(reply.files, self._question.channel)
+        self._reply = replace(reply, notices=[*reply.notices, *left_out])
         self._failures = 0
         self._typing.cancel()
         self._final.set()
         self._wake.set()
         await self._pump
-        return [message.id for message in self._sent]
+        return [message.id for message in (*self._sent, *self._attached)]
 
     async def give_up(self, notice: str) -> None:
         """Show what there is, with `notice`: the turn broke and will not finish."""
@@ -138,7 +151,7 @@ class Delivery:
     async def _run(self) -> None:
         clock = asyncio.get_running_loop()
         while not self._is_lost:
-            await self._wake.wait()
+            await self._news()
             if (wait := self._due - clock.time()) > 0:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._final.wait(), wait)
@@ -156,10 +169,19 @@ class Delivery:
             elif final:
                 return
 
+    async def _news(self) -> None:
+        """Wait until there is more to show; while a tool runs, its time is."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_TICK if self._reply.running else None):
+                await self._wake.wait()
+
     async def _step(self, *, final: bool) -> bool:
         """Make the one request that is due. False if what is shown is what should be."""
         pieces = [piece.content for piece in self._splitter.split(self._reply.text)]
-        wanted = reply_in_messages(self._reply, pieces, final=final, begun=bool(self._sent))
+        now = asyncio.get_running_loop().time()
+        wanted = reply_in_messages(
+            self._reply, pieces, final=final, begun=bool(self._sent), now=now
+        )
         for index, content in enumerate(wanted):
             if index == len(self._sent):
                 if self._is_withdrawn:
@@ -167,15 +189,40 @@ class Delivery:
                 await self._post(content)
                 return True
             if content != self._shown[index]:
-                await self._sent[index].edit(content=content, allowed_mentions=_NO_MENTIONS)
-                self._shown[index] = content
+                closes = final and index == len(wanted) - 1
+                await self._edit(index, content, button=closes and self._wants_button)
                 return True
         if len(self._sent) > len(wanted) > 0:
             with contextlib.suppress(discord.NotFound):
                 await self._sent[-1].delete()
             del self._sent[-1], self._shown[-1]
             return True
-        return False
+        return final and await self._last_touch(wanted)
+
+    @property
+    def _wants_button(self) -> bool:
+        """Whether there is something to tell of tools; in direct messages nothing is recorded."""
+        has_run = any(run.result is not None for run in self._reply.runs)
+        return has_run and self._question.guild is not None and not self._has_button
+
+    async def _edit(self, index: int, content: str, *, button: bool) -> None:
+        view = details_button() if button else discord.utils.MISSING
+        await self._sent[index].edit(content=content, view=view, allowed_mentions=_NO_MENTIONS)
+        self._shown[index] = content
+        self._has_button |= button
+
+    async def _last_touch(self, wanted: Sequence[str]) -> bool:
+        """What comes after all words: the button, then files. False if all is there."""
+        if wanted and self._wants_button:
+            await self._edit(len(wanted) - 1, wanted[-1], button=True)
+            return True
+        if not self._files or self._is_withdrawn:
+            return False
+        batch, rest = self._files[:_MOST_FILES], self._files[_MOST_FILES:]
+        nonce = f"{self._key}-f{len(self._attached)}"
+        self._attached.append(await self._create("", nonce=nonce, files=batch))
+        self._files = rest
+        return bool(rest)
 
     async def _post(self, content: str) -> None:
         """Create the next message. After a lost answer Discord finds the first attempt by the
@@ -188,19 +235,27 @@ class Delivery:
         self._sent.append(message)
         self._shown.append(None if in_doubt else content)
 
-    async def _create(self, content: str, *, nonce: str) -> discord.Message:
+    async def _create(
+        self, content: str, *, nonce: str, files: Sequence[ToolFile] = ()
+    ) -> discord.Message:
         channel, reference = self._question.channel, self._reference
         if reference is not None and not self._sent:
             try:
                 return await channel.send(
-                    content, nonce=nonce, allowed_mentions=_NO_MENTIONS, reference=reference
+                    content,
+                    nonce=nonce,
+                    allowed_mentions=_NO_MENTIONS,
+                    reference=reference,
+                    files=as_uploads(files),
                 )
             except discord.HTTPException as error:
                 # The question is gone, is no message one can reply to, or may not be read.
                 if error.status != 400 and error.code != _NO_REPLY_WITHOUT_HISTORY:
                     raise
                 self._reference = None
-        return await channel.send(content, nonce=nonce, allowed_mentions=_NO_MENTIONS)
+        return await channel.send(
+            content, nonce=nonce, allowed_mentions=_NO_MENTIONS, files=as_uploads(files)
+        )
 
     async def _failed(self, error: Exception) -> bool:
         """Deal with a failed request. True if it is worth another attempt."""

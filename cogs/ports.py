@@ -9,6 +9,7 @@ from typing import Protocol
 from chat.account import PromptSnapshot
 from chat.explaining import Explanation
 from chat.ports import History, Member, Place, Presenter, TurnRequest
+from chat.recording import RecordedRun
 from chat.service import Overview, ToolListing
 
 
@@ -32,6 +33,11 @@ class Service(Protocol):
     async def explain(self, place: Place, message_id: int) -> Explanation | None:
         """What was made of the model's output in the turn that a message in `place` shows; None if
         that is not known, or no longer."""
+        ...
+
+    async def details(self, place: Place, message_id: int) -> Sequence[RecordedRun] | None:
+        """What the tools did in the turn that a message in `place` shows; None if that is not
+        known, or no longer."""
         ...
 
     async def overview(self, guild_id: int | None) -> Overview:

@@ -12,23 +12,31 @@ SUBTEXT = "-# "
 """Starts a line that Discord shows small. The bot's own remarks beside an answer use it."""
 
 _LONGEST_NOTICE = 300
+_TOLD_FROM = 2
+"""Seconds after which it is told how long a tool has been running."""
+
 _NOTHING = "There is no answer. Asking again may help."
 
 
-def reply_in_messages(reply: Reply, pieces: list[str], *, final: bool, begun: bool) -> list[str]:
+def reply_in_messages(
+    reply: Reply, pieces: list[str], *, final: bool, begun: bool, now: float = 0.0
+) -> list[str]:
     """Contents of the messages that show `reply`, whose text was split into `pieces`.
 
-    Notices, and while the turn runs one line that says what it does, follow as subtext. That
-    line gives way where the last message is full. `begun` tells that a message is there already
-    and has to say something.
+    Notices, and one line that says what the turn does, or afterwards which tools it has used,
+    follow as subtext. While the turn runs, that line gives way where the last message is full.
+    `begun` tells that a message is there already and has to say something. `now` is the time of
+    the event loop's clock.
     """
     notices = [one_line(notice, _LONGEST_NOTICE) for notice in reply.notices]
     if final and reply.silent and not (notices or pieces or begun):
         return []
     if final:
-        lines = notices if notices or pieces else [_NOTHING]
+        used = _used(reply)
+        has_said = notices or pieces or reply.files or (reply.silent and used)
+        lines = [*notices, *used] if has_said else [_NOTHING, *used]
     else:
-        status = _status(reply, begun=begun or bool(pieces))
+        status = _status(reply, begun=begun or bool(pieces), now=now)
         lines = [*notices, status] if status else notices
     if not lines:
         return pieces
@@ -38,10 +46,31 @@ def reply_in_messages(reply: Reply, pieces: list[str], *, final: bool, begun: bo
     return [*pieces, *split(tail)] if final or not pieces else pieces
 
 
-def _status(reply: Reply, *, begun: bool) -> str:
-    running = ", ".join(run.call.name.replace("__", r"\_\_") for run in reply.running)
-    if running:
-        return one_line(f"running {running}", _LONGEST_NOTICE)
+def _used(reply: Reply) -> list[str]:
+    """The line that names the tools of a reply, each once, with what became of it if not well."""
+    named = {
+        run.call.name: "" if run.result.outcome == "ok" else f" ({run.result.outcome})"
+        for run in reply.runs
+        if run.result is not None
+    }
+    if not named:
+        return []
+    tools = ", ".join(f"{_plain(name)}{end}" for name, end in named.items())
+    return [one_line(f"used {tools}", _LONGEST_NOTICE)]
+
+
+def _plain(name: str) -> str:
+    return name.replace("__", r"\_\_")
+
+
+def _status(reply: Reply, *, begun: bool, now: float) -> str:
+    running = reply.running
+    if running and not reply.waits_for:
+        names = ", ".join(_plain(run.call.name) for run in running)
+        began = min(run.started for run in running)
+        seconds = int(now - began) if began else 0
+        told = f"{names}… {seconds} s" if seconds >= _TOLD_FROM else names
+        return one_line(f"running {told}", _LONGEST_NOTICE)
     if reply.waits_for:
         return one_line(reply.waits_for, _LONGEST_NOTICE)
     return "thinking" if begun and reply.state in {"waiting", "thinking", "tool"} else ""

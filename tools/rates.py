@@ -21,14 +21,17 @@ class RateLimiter:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._calls: dict[tuple[str, int, int], deque[float]] = {}
+        self._longest = 0.0
+        self._sweep_at = _SWEEP
 
     def take(self, tool: str, rate: Rate, *, guild_id: int, member_id: int) -> float:
         """Count a call of a member, in a guild or with guild 0 in direct messages. Returns 0, or
         the seconds until it may be tried again, and then nothing was counted."""
         now = self._clock()
-        windows = [(self._window((tool, guild_id, member_id), now - rate.seconds), rate.calls)]
+        own = self._window((tool, guild_id, member_id), now, rate.seconds)
+        windows = [(own, rate.calls)]
         if guild_id:
-            whole = self._window((tool, guild_id, 0), now - rate.seconds)
+            whole = self._window((tool, guild_id, 0), now, rate.seconds)
             windows.append((whole, rate.calls * GUILD_SHARE))
         full = [window for window, most in windows if len(window) >= most]
         if full:
@@ -37,10 +40,15 @@ class RateLimiter:
             window.append(now)
         return 0.0
 
-    def _window(self, key: tuple[str, int, int], since: float) -> deque[float]:
-        if key not in self._calls and len(self._calls) >= _SWEEP:
-            self._calls = {other: calls for other, calls in self._calls.items() if calls}
+    def _window(self, key: tuple[str, int, int], now: float, seconds: float) -> deque[float]:
+        self._longest = max(self._longest, seconds)
+        if key not in self._calls and len(self._calls) >= self._sweep_at:
+            since = now - self._longest
+            self._calls = {
+                k: calls for k, calls in self._calls.items() if calls and calls[-1] > since
+            }
+            self._sweep_at = max(_SWEEP, 2 * len(self._calls))
         window = self._calls.setdefault(key, deque())
-        while window and window[0] <= since:
+        while window and window[0] <= now - seconds:
             window.popleft()
         return window

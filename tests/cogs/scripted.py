@@ -9,6 +9,7 @@ from chat.account import PromptSnapshot
 from chat.config import DEFAULT, Switch, checked, switches
 from chat.explaining import Explanation
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
+from chat.recording import RecordedRun
 from chat.reply import Reply, ToolRun
 from chat.service import Overview, ToolListing
 from prompt.values import ToolCall, ToolResult
@@ -117,6 +118,9 @@ class ScriptedService:
         return PromptSnapshot(text=self.snapshot_text, json='{"prompt": []}', prefix_hash="abc123")
 
     async def explain(self, place: Place, message_id: int) -> Explanation | None:
+        return None
+
+    async def details(self, place: Place, message_id: int) -> Sequence[RecordedRun] | None:
         return None
 
     async def overview(self, guild_id: int | None) -> Overview:

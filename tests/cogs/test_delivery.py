@@ -185,7 +185,7 @@ async def test_a_running_tool_is_one_quiet_line_that_vanishes(scene: Scene) -> N
     (answer,) = scene.answers()
     assert "Let me roll.\n-# running roll_dice" in seen(answer)
     assert "Let me roll.\n-# thinking" in seen(answer)
-    assert answer.text == "Let me roll.\n\nYou rolled a 6."
+    assert answer.text == "Let me roll.\n\nYou rolled a 6.\n-# used roll_dice"
 
 
 async def test_a_tool_before_any_words_shows_its_line_alone(scene: Scene) -> None:
@@ -200,7 +200,7 @@ async def test_a_tool_before_any_words_shows_its_line_alone(scene: Scene) -> Non
     await scene.turns_done()
     (answer,) = scene.answers()
     assert seen(answer)[0] == "-# running current_time"
-    assert answer.text == "Noon."
+    assert answer.text == "Noon.\n-# used current_time"
 
 
 async def test_notices_stand_under_the_answer_or_after_a_full_one(scene: Scene) -> None:

@@ -1,0 +1,75 @@
+"""Puts the run of a turn together from its plan and the member's request.
+
+Invariant: what a call may touch, and whose words may not become calls, is settled here, before the
+first request.
+"""
+
+from dataclasses import replace
+
+from chat.approval import House
+from chat.copied import calls_in
+from chat.gather import turn_id_of
+from chat.planning import Plan
+from chat.ports import History, Presenter, TurnRequest
+from chat.replay import foreign
+from chat.reply import Reply
+from chat.toolwork import ToolWork
+from chat.turn import TurnRun
+from data.facts import Facts
+from providers.base import CallKey
+from tools.registry import ToolContext
+
+
+def turn_run(
+    plan: Plan,
+    request: TurnRequest,
+    history: History,
+    reply: Reply,
+    presenter: Presenter,
+    *,
+    house: House,
+    facts: Facts,
+    slow_after: float,
+) -> TurnRun:
+    """The run that answers `request` as planned, into `reply`, which `presenter` shows."""
+
+    def changed() -> None:
+        presenter.changed(reply)
+
+    def asking(tool: str) -> None:
+        reply.waits_for = f"waiting for permission to run {tool}" if tool else ""
+        changed()
+
+    snapshot = plan.gathered.snapshot
+    context = ToolContext(
+        guild_id=request.place.guild_id or 0,
+        channel_id=request.place.channel_id,
+        member_id=request.member.id,
+        message_id=request.message.id,
+        now=snapshot.now,
+        facts=facts,
+        files=history,
+        rights=request.rights,
+        attachments=plan.gathered.attachments,
+    )
+    tools = plan.gathered.toolbox.tools
+    gate = house.gate(request, asking)
+    work = ToolWork(tools, context, reply, changed, gate, repeats=plan.config.repeats)
+    options = replace(
+        plan.generation.options(turn_id_of(request.message.id)),
+        quoted=calls_in(snapshot.dialogue[-1].text, snapshot.surface),
+        copied=frozenset[CallKey]().union(
+            *(calls_in(text, snapshot.surface) for text in foreign(snapshot.dialogue[:-1]))
+        ),
+        wire=plan.config.wire,
+    )
+    return TurnRun(
+        plan.route.provider,
+        work,
+        reply,
+        changed,
+        options,
+        slow_after=slow_after,
+        on_empty=plan.config.on_empty,
+        doubts_template="template_opens_think" not in plan.gathered.stored,
+    )

@@ -1,0 +1,230 @@
+"""Asks members whether a tool may run, and lets admins choose which tools ask.
+
+Invariant: a question has buttons for as long as its answer counts, no longer: they go when it is
+answered, when time is up, and when somebody presses one from before a restart. Nothing that stands
+in it pings anyone or is read as part of the conversation.
+"""
+
+import asyncio
+import logging
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+import discord
+from discord import app_commands, ui
+from discord.ext import commands
+
+from chat.approval import Policies
+from chat.ports import ApprovalRequest, Decision
+from cogs.aside import NETWORK_ERRORS
+from cogs.ports import Service
+from cogs.quoting import argument_lines, code, subtext
+from cogs.tree import BROKEN, answer_privately, require_manage_guild
+from data.database import to_the_end
+from tools.dispatch import in_words
+
+if TYPE_CHECKING:
+    # Circular at run time: discord.py itself imports it for type checkers alone.
+    from discord.types.interactions import ButtonMessageComponentInteractionData
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 120.0
+"""Seconds in which members can answer."""
+
+EXPIRED = "This question has expired; the tool did not run. Ask again if you still want it."
+
+_CUSTOM_ID = re.compile(r"consent:([0-9a-f]{16}):(once|always|denied)")
+_MOST_SUGGESTIONS = 25
+_NO_MENTIONS = discord.AllowedMentions.none()
+
+_ANSWERS: Mapping[Decision, str] = {
+    "once": "allowed once",
+    "always": "allowed until foreign text arrives",
+    "denied": "denied",
+    "timeout": "not answered in time, so it did not run",
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class _Question:
+    """A question that waits for its answer."""
+
+    request: ApprovalRequest
+    answer: asyncio.Future[Decision]
+
+
+class Approvals(commands.Cog):
+    """Questions of all channels. Adds `/tool approval` to `family`."""
+
+    def __init__(
+        self,
+        service: Service,
+        policies: Policies,
+        family: app_commands.Group,
+        *,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._service = service
+        self._policies = policies
+        self._patience = patience
+        self._open: dict[str, _Question] = {}
+        command: app_commands.Command[Approvals, ..., None] = app_commands.Command(
+            name="approval",
+            description="Whether a tool runs freely or asks a member first",
+            callback=self._choose,
+        )
+        command.autocomplete("tool")(self._suggest)
+        family.add_command(command)
+
+    def approver(self, question: discord.Message) -> "MessageApprover":
+        """Asks under the conversation that `question` belongs to."""
+        return MessageApprover(self, question)
+
+    @commands.Cog.listener()
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Take an answer; to a question from before a restart, say that it has expired."""
+        if interaction.type is not discord.InteractionType.component:
+            return
+        data = cast("ButtonMessageComponentInteractionData", interaction.data)
+        found = _CUSTOM_ID.fullmatch(data["custom_id"])
+        if found is None:
+            return
+        try:
+            await self._take(interaction, found[1], cast("Decision", found[2]))
+        except (discord.HTTPException, *NETWORK_ERRORS) as error:
+            log.warning("An answer to a question about a tool was not taken: %s", error)
+            await answer_privately(interaction, BROKEN)
+
+    async def ask(self, channel: discord.abc.Messageable, request: ApprovalRequest) -> Decision:
+        """Post a question, wait for its answer, and leave one line of it. A question that cannot
+        be posted is a no."""
+        token = secrets.token_hex(8)
+        loop = asyncio.get_running_loop()
+        question = _Question(request=request, answer=loop.create_future())
+        self._open[token] = question
+        message = None
+        decision: Decision = "timeout"
+        try:
+            message = await channel.send(
+                _asking(request),
+                view=_buttons(token, lasting=request.lasting),
+                allowed_mentions=_NO_MENTIONS,
+            )
+            async with asyncio.timeout(self._patience):
+                decision = await question.answer
+        except TimeoutError:
+            pass
+        except (discord.HTTPException, *NETWORK_ERRORS) as error:
+            log.warning("A question about a tool could not be asked: %s", error)
+            decision = "denied"
+        finally:
+            self._open.pop(token, None)
+            if message is not None and not question.answer.done():
+                await to_the_end(_close(message, request))
+        return decision
+
+    async def _take(self, interaction: discord.Interaction, token: str, decision: Decision) -> None:
+        question = self._open.get(token)
+        if question is None or question.answer.done():
+            await interaction.response.edit_message(content=subtext(EXPIRED), view=None)
+            return
+        request = question.request
+        if interaction.user.id != request.asker.id and not getattr(
+            interaction.permissions, request.permission, False
+        ):
+            await answer_privately(
+                interaction,
+                f"Only {code(request.asker.name)} or a member with the permission "
+                f"{in_words(request.permission)} can answer this.",
+            )
+            return
+        if decision == "always" and not request.lasting:
+            decision = "once"
+        question.answer.set_result(decision)
+        by = code(interaction.user.display_name)
+        await interaction.response.edit_message(
+            content=subtext(f"{code(request.tool)}: {_ANSWERS[decision]} by {by}"), view=None
+        )
+
+    @app_commands.describe(tool="The tool", policy="default: destructive tools ask, others do not")
+    async def _choose(
+        self,
+        interaction: discord.Interaction,
+        tool: str,
+        policy: Literal["free", "asks", "default"],
+    ) -> None:
+        require_manage_guild(interaction)
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        guild_id = interaction.guild_id
+        if guild_id is None:
+            raise AssertionError("the /tool family is for servers only")
+        names = {listed.name for listed in await self._service.tools(guild_id)}
+        if tool not in names:
+            line = f"There is no tool {code(tool)}. /tool list names them."
+        else:
+            await self._policies.choose(guild_id, tool, None if policy == "default" else policy)
+            how = {
+                "free": "runs without asking",
+                "asks": "asks before each call",
+                "default": "follows the default again",
+            }[policy]
+            line = f"Saved. {code(tool)} {how}, from the next call on."
+        await answer_privately(interaction, line)
+
+    async def _suggest(
+        self, interaction: discord.Interaction, current: str
+    ) -> list[app_commands.Choice[str]]:
+        if not interaction.permissions.manage_guild:
+            return []
+        names = [listed.name for listed in await self._service.tools(interaction.guild_id)]
+        found = [name for name in names if current.lower() in name.lower() and len(name) <= 100]
+        return [app_commands.Choice(name=name, value=name) for name in found[:_MOST_SUGGESTIONS]]
+
+
+class MessageApprover:
+    """chat.ports.Approver in the channel of a message."""
+
+    def __init__(self, approvals: Approvals, question: discord.Message) -> None:
+        self._approvals = approvals
+        self._question = question
+
+    async def ask(self, request: ApprovalRequest) -> Decision:
+        """See chat.ports.Approver."""
+        return await self._approvals.ask(self._question.channel, request)
+
+
+def _asking(request: ApprovalRequest) -> str:
+    """The question as subtext, which no history takes for words of the bot."""
+    lines = [f"May {code(request.tool)} run for {code(request.asker.name)}?"]
+    if request.why:
+        lines = [f"{code(request.tool)} for {code(request.asker.name)}: {request.why}"]
+    return subtext(*lines, *argument_lines(request.arguments))
+
+
+async def _close(message: discord.Message, request: ApprovalRequest) -> None:
+    """Take the buttons of an unanswered question away."""
+    line = subtext(f"{code(request.tool)}: {_ANSWERS['timeout']}")
+    try:
+        await message.edit(content=line, view=None, allowed_mentions=_NO_MENTIONS)
+    except (discord.HTTPException, *NETWORK_ERRORS) as error:
+        log.info("A question about a tool keeps its buttons: %s", error)
+
+
+def _buttons(token: str, *, lasting: bool) -> ui.View:
+    """The answers. Not kept in memory: `Approvals.on_interaction` serves them."""
+    view = ui.View(timeout=None)
+    answers: list[tuple[str, Decision, discord.ButtonStyle]] = [
+        ("Allow once", "once", discord.ButtonStyle.success),
+        ("Deny", "denied", discord.ButtonStyle.danger),
+    ]
+    if lasting:
+        label = "Allow this tool until foreign text arrives"
+        answers.insert(1, (label, "always", discord.ButtonStyle.secondary))
+    for label, decision, style in answers:
+        view.add_item(ui.Button(label=label, style=style, custom_id=f"consent:{token}:{decision}"))
+    view.stop()
+    return view
