@@ -7,12 +7,43 @@ quietly cost more. What is told in the end is why the first one failed.
 
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 
 from chat.endpoints import KeyUnreadable, NoFurther, NotServed, Route, Routes
+from chat.noticing import learn_from
+from chat.planning import Plan
+from chat.turn import TurnRun
 from prompt.snapshot import PromptTooLarge
 from providers.base import ContextTooLong, EndpointError, Replan
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A turn that has an endpoint and a plan. `secrets` are those of endpoints tried before."""
+
+    route: Route
+    plan: Plan
+    run: TurnRun
+    secrets: tuple[str, ...] = ()
+
+    async def moved(self, route: Route, plan: Plan) -> "Begun":
+        """The turn as it goes on at another endpoint, with what its tools did."""
+        await learn_from(self.plan, self.run)
+        fresh = plan.generation.options(self.run.options.turn_id)
+        self.run.move(
+            route.provider,
+            replace(
+                self.run.options,
+                wire=plan.config.wire,
+                max_tokens=fresh.max_tokens,
+                temperature=fresh.temperature,
+            ),
+            on_empty=plan.config.on_empty,
+            doubts_template="template_opens_think" not in plan.gathered.stored,
+        )
+        return Begun(route, plan, self.run, (*self.secrets, *self.route.secrets))
 
 
 async def in_order(

@@ -4,7 +4,8 @@ Invariant: pure. A report that no vocabulary explains changes nothing, for some 
 what was not in their cache.
 
 The ratio follows an endpoint up at once and down slowly, and keeps still within STEADY, so that
-what fits into a prompt does not change with every turn.
+what fits into a prompt does not change with every turn. It falls only with prompts that fit into
+any window: a longer one may have been cut by a little.
 
 A cut: the server reports less than CUT_BELOW of the fewest tokens that the prompt can have cost,
 those are over LEAST_EXPECTED, and the report is over LEAST_WINDOW. Ollama does so: it holds 2,048
@@ -80,7 +81,7 @@ def ratio_after(ratio: float | None, counts: Iterable[Count]) -> float | None:
             continue
         if ratio is None or seen > ratio * (1 + STEADY):
             ratio = seen
-        elif seen < ratio * (1 - STEADY):
+        elif seen < ratio * (1 - STEADY) and count.estimated < _WINDOWS[0]:
             ratio += (seen - ratio) * _FALL
     return ratio
 

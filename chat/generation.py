@@ -8,11 +8,13 @@ from providers.base import RequestOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
-    """How replies are sampled. `context_window` is in tokens, None where it is not known."""
+    """How replies are sampled. `context_window` is in tokens, None where it is not known;
+    `token_ratio` as in Verdict."""
 
     max_reply_tokens: int
     temperature: float | None
     context_window: int | None
+    token_ratio: float | None = None
 
     def holding(self, window: int | None) -> "Generation":
         """This with another window, but none larger than what the operator set."""
@@ -27,7 +29,11 @@ class Generation:
     def budget(self) -> Budget:
         """What a prompt may cost. 8,192 is assumed where the window is unknown."""
         window = self.context_window or Budget().window
-        return Budget(window=window, reply_reserve=min(self.max_reply_tokens, window // 2))
+        return Budget(
+            window=window,
+            reply_reserve=min(self.max_reply_tokens, window // 2),
+            token_ratio=self.token_ratio or 1.0,
+        )
 
     def options(self, turn_id: str) -> RequestOptions:
         """What the requests of a turn ask for."""

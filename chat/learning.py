@@ -81,6 +81,19 @@ class Learning:
             left = {key: value for key, value in verdict.learnt.items() if key != name}
             await self._put(replace(verdict, learnt=left))
 
+    async def counted(self, ratio: float | None) -> None:
+        """Remember how many tokens it counts for each that is estimated."""
+        verdict = await self.verdict()
+        if ratio != verdict.token_ratio:
+            await self.store.verdicts.put(
+                self.route.key, self.route.provider.model, replace(verdict, token_ratio=ratio)
+            )
+
+    async def cut(self, left: int) -> None:
+        """Remember that it cut a prompt without saying so, and what was left of it in tokens."""
+        verdict = replace(await self.verdict(), cut_at=left)
+        await self.store.verdicts.put(self.route.key, self.route.provider.model, verdict)
+
     async def _put(self, verdict: Verdict) -> None:
         model = self.route.provider.model
         log.info("verdict on %s: %s", model, verdict.reason)

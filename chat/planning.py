@@ -71,13 +71,18 @@ class Plan:
 
     @property
     def _generation(self) -> Generation:
-        return self.generation.holding(self.config.context_window)
+        ratio = self.gathered.snapshot.verdict.token_ratio
+        return replace(self.generation.holding(self.config.context_window), token_ratio=ratio)
+
+    def is_smaller(self, window: Change) -> bool:
+        """Whether a change of the window would make prompts smaller than they are now."""
+        return int(window.value) < self._generation.budget.window
 
     def _may(self, change: Change) -> bool:
         if change.name == CONTEXT_WINDOW:
             # A window that the prompt was planned for already explains nothing.
-            smaller = int(change.value) < self._generation.budget.window
-            return smaller and is_open(self.gathered.stored, self._known, change)
+            is_useful = self.is_smaller(change)
+            return is_useful and is_open(self.gathered.stored, self._known, change)
         return is_open(self.gathered.stored, self._known, change)
 
     @property
@@ -102,13 +107,3 @@ class Plan:
         if modes[0] == modes[1]:
             raise error  # an admin insists on the field
         self.gathered = replace(self.gathered, snapshot=snapshot)
-
-
-async def learn_from(plan: Plan, *, opens_think: bool, never_ends: bool) -> None:
-    """Remember how the answers of a turn showed its chat template to begin."""
-    learning = Learning(store=plan.store, route=plan.route)
-    opened = Change(name="template_opens_think", value="yes")
-    if opens_think and is_open(plan.gathered.stored, plan.gathered.snapshot.verdict.learnt, opened):
-        await learning.learn({opened.name: opened.value})
-    elif never_ends and not opens_think:
-        await learning.unlearn(opened.name)

@@ -7,30 +7,31 @@ cancellation passes through, after what there is has been shown and stored.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from chat.account import PromptSnapshot, account
 from chat.approval import House, Policies
+from chat.attempts import Begun, in_order
 from chat.config import parallelism
 from chat.details import details, recorded_runs
 from chat.endpoints import Route, Routes
 from chat.explaining import Explanation, explanation
 from chat.gather import Gathered, Gatherer, turn_id_of
 from chat.generation import Generation
-from chat.learning import Learning
 from chat.line import place_in_words
+from chat.noticing import learn_from
 from chat.overview import Overview, ToolListing
-from chat.planning import Plan, learn_from
+from chat.planning import Plan
 from chat.ports import History, Member, Place, Presenter, TurnRequest
 from chat.recording import RecordedRun, Recordings
 from chat.replay import replayable
 from chat.reply import Reply
-from chat.scheduler import Lease, Schedulers
+from chat.scheduler import Lease, Scheduler, Schedulers
 from chat.starting import turn_run
 from chat.switchboard import Switchboard
 from chat.toolbox import Toolbox, Toolboxes
-from chat.turn import SLOW_AFTER, TurnRun
+from chat.turn import SLOW_AFTER
 from data.database import to_the_end
 from data.errors import StoreError
 from data.store import Store
@@ -55,15 +56,6 @@ RESTARTING = "The bot is being stopped or restarted. Please ask again in a momen
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Begun:
-    """A turn that has an endpoint and a plan."""
-
-    route: Route
-    plan: Plan
-    run: TurnRun
 
 
 class ChatService:
@@ -118,25 +110,43 @@ class ChatService:
         presenter itself raises passes through: the surface knows its own trouble best.
         """
         reply = Reply()
-        begun: _Begun | None = None
+        begun: Begun | None = None
         now = self._clock()
-        try:
-            async with self._routes.serving(request.place.guild_id) as route:
-                # Switches and verdicts are kept by model, so its name comes first.
-                await route.provider.resolve_model()
-                plan = await self._plan(route, request, history, now)
-                run = turn_run(
+
+        async def attempt(route: Route) -> None:
+            nonlocal begun
+            # Switches and verdicts are kept by model, so its name comes first.
+            if not route.provider.model:
+                with self._scheduler(route).breaker.request():
+                    await route.provider.resolve_model()
+            plan = await self._plan(route, request, history, now)
+            begun = (
+                Begun(
+                    route,
                     plan,
-                    request,
-                    history,
-                    reply,
-                    presenter,
-                    house=self._house,
-                    facts=self._store.facts,
-                    slow_after=self._slow_after,
+                    turn_run(
+                        plan,
+                        request,
+                        history,
+                        reply,
+                        presenter,
+                        house=self._house,
+                        facts=self._store.facts,
+                        slow_after=self._slow_after,
+                    ),
                 )
-                begun = _Begun(route=route, plan=plan, run=run)
-                await self._answer(begun, request, reply, presenter)
+                if begun is None
+                else await begun.moved(route, plan)
+            )
+            await self._answer(begun, request, reply, presenter)
+
+        try:
+            await in_order(
+                self._routes,
+                request.place.guild_id,
+                attempt,
+                may_go_on=lambda: begun is None or not begun.run.has_shown_words,
+            )
         except EndpointError as error:
             self._fail(reply, error)
         except PromptTooLarge as error:
@@ -232,7 +242,7 @@ class ChatService:
         )
 
     async def _answer(
-        self, begun: _Begun, request: TurnRequest, reply: Reply, presenter: Presenter
+        self, begun: Begun, request: TurnRequest, reply: Reply, presenter: Presenter
     ) -> None:
         """Run the turn when the endpoint has a slot for it."""
 
@@ -242,19 +252,21 @@ class ChatService:
 
         route, plan = begun.route, begun.plan
         prompt = plan.prompt()
-        dropped = prompt.report.dropped_exchanges
-        await self._gatherer.settle(request.place, plan.gathered, dropped)
+        if begun.run.room_in(prompt) < 0:  # only where tools have run, at another endpoint
+            raise PromptTooLarge(prompt.report.tokens - begun.run.room_in(prompt), 0)
+        if not route.rank:  # the window of a fallback is no reason to forget for good
+            dropped = prompt.report.dropped_exchanges
+            await self._gatherer.settle(request.place, plan.gathered, dropped)
         values, guild_id = self._store.settings.values, request.place.guild_id
         stored = await values(guild_id or 0, route.provider.model)
         shared = guild_id is not None and not route.owner
         operators = await values(0, route.provider.model) if shared else None
-        scheduler = self._schedulers.of(route.provider.endpoint, owner=route.owner)
-        async with scheduler.turn(
+        async with self._scheduler(route).turn(
             request.place, parallelism(stored, operators), ask=route.provider.slots, moved=moved
         ) as lease:
             await self._run(begun, prompt, lease)
 
-    async def _run(self, begun: _Begun, prompt: Prompt, lease: Lease) -> None:
+    async def _run(self, begun: Begun, prompt: Prompt, lease: Lease) -> None:
         run, plan = begun.run, begun.plan
         while True:
             try:
@@ -271,7 +283,7 @@ class ChatService:
 
     async def _close(
         self,
-        begun: _Begun | None,
+        begun: Begun | None,
         request: TurnRequest,
         reply: Reply,
         presenter: Presenter,
@@ -284,18 +296,11 @@ class ChatService:
         if begun is None:
             return
         run = begun.run
-        secrets = begun.route.secrets
+        secrets = (*begun.secrets, *begun.route.secrets)
         runs = recorded_runs(reply)
         self._recordings.keep(request.place, shown, run.answers, runs=runs, secrets=secrets)
         try:
-            if run.native_calls_seen:
-                learning = Learning(store=self._store, route=begun.route)
-                await learning.structured_calls_seen(field_sent=run.field_sent)
-            await learn_from(
-                begun.plan,
-                opens_think=run.template_opens_think,
-                never_ends=run.thinking_never_ends,
-            )
+            await learn_from(begun.plan, begun.run)
             if shown and (turns := replayable(run, reply)):
                 await self._store.turns.save(
                     StoredTurn(
@@ -312,6 +317,9 @@ class ChatService:
         except StoreError as error:
             log.error("turn %s was answered but not stored: %s", request.message.id, error)
 
+    def _scheduler(self, route: Route) -> Scheduler:
+        return self._schedulers.of(route.provider.endpoint, owner=route.owner)
+
     def _fail(self, reply: Reply, error: EndpointError) -> None:
         log.warning("%s %s %s", error.member, error.remedy, error.detail)
         reply.remedy = error.remedy
@@ -322,10 +330,13 @@ class ChatService:
             reply.state = "failed"
 
     def _generation_of(self, route: Route) -> Generation:
-        """What the operator set about their own endpoint says nothing about a guild's."""
-        if not route.owner:
-            return self._generation
-        return replace(self._generation, temperature=None, context_window=None)
+        """What the operator set about their own endpoint says nothing about a guild's, nor does
+        its window about a fallback's."""
+        if route.owner:
+            return replace(self._generation, temperature=None, context_window=None)
+        if not route.settings_hold:
+            return replace(self._generation, context_window=None)
+        return self._generation
 
 
 def why_stopped(stop: asyncio.CancelledError) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
-from chat.endpoints import Route
+from chat.endpoints import NoFurther, Route
 from chat.ports import ChannelMessage, Member, Place, TurnRequest
 from chat.service import ChatService, Generation
 from data.store import Store
@@ -27,14 +27,19 @@ from tools.toolset import FixedTools, Toolset, offering
 
 
 class SoleEndpoint:
-    """Every guild's turns go to one provider."""
+    """Every guild's turns go to one provider, or the fallbacks behind it."""
 
-    def __init__(self, provider: Provider) -> None:
-        self._route = Route(provider=provider, key=provider.endpoint)
+    def __init__(self, provider: Provider, *fallbacks: Provider) -> None:
+        self._routes = [
+            Route(provider=each, key=each.endpoint, rank=rank, settings_hold=not rank)
+            for rank, each in enumerate((provider, *fallbacks))
+        ]
 
     @asynccontextmanager
-    async def serving(self, guild_id: int | None) -> AsyncGenerator[Route]:
-        yield self._route
+    async def serving(self, guild_id: int | None, rank: int = 0) -> AsyncGenerator[Route]:
+        if rank >= len(self._routes):
+            raise NoFurther
+        yield self._routes[rank]
 
 
 class House:
@@ -50,6 +55,7 @@ class House:
         secrets: Sequence[str] = (),
         place: Place = PLACE,
         provider: Provider | None = None,
+        fallbacks: Sequence[Provider] = (),
         reserve: int = 200,
     ) -> None:
         self.store = store
@@ -57,6 +63,7 @@ class House:
         self.channel = Channel()
         self.place = place
         self.provider: Provider = provider or self.model
+        self.fallbacks = fallbacks
         tools = [builtin_tools()] if registry is None else [FixedTools(offering(registry))]
         self._toolsets = tools if toolsets is None else toolsets
         self._generation = Generation(
@@ -69,7 +76,7 @@ class House:
         """A new service over the same store, as after a restart."""
         self.service = ChatService(
             store=self.store,
-            routes=SoleEndpoint(self.provider),
+            routes=SoleEndpoint(self.provider, *self.fallbacks),
             toolsets=self._toolsets,
             generation=self._generation,
             persona="You are Fern.",
