@@ -266,10 +266,15 @@ async def _wired(
     """Open everything in order; leaving closes it in reverse."""
     from chat.desk import open_desk
     from chat.service import ChatService, Generation
+    from chat.services import operators_services
     from data.keys import open_keys
+    from data.mcp_file import MCP_FILE_NAME, load_mcp_servers
     from data.store import open_store
+    from net.fetch import Fetcher
     from providers.openai.guilds import guilds_provider
-    from tools.builtin import builtin_tools
+    from tools.builtin import ON_BY_DEFAULT, builtin_tools
+    from tools.builtin.outside import OutsideTools
+    from tools.worker.process import Worker
 
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings.home))
@@ -302,20 +307,28 @@ async def _wired(
             approved_guilds=settings.approved_guilds,
             dms=settings.dms,
             probes_changes=True,
+            services=operators_services(settings),
+            mcp_servers=load_mcp_servers(settings.home / MCP_FILE_NAME, os.environ),
+            mcp_logs=settings.home / "logs",
         )
         stack.push_async_callback(desk.endpoints.close)
+        stack.push_async_callback(desk.mcp.toolset.close)
+        await desk.mcp.toolset.start()
         stack.push_async_callback(desk.prober.close)
+        worker = Worker()
+        stack.push_async_callback(worker.close)
+        outside = OutsideTools(desk.services, Fetcher(), worker, on=ON_BY_DEFAULT)
         service = ChatService(
             store=store,
             routes=desk.endpoints,
-            toolsets=[builtin_tools()],
+            toolsets=[builtin_tools(), outside, desk.mcp.toolset],
             generation=Generation(
                 max_reply_tokens=settings.max_reply_tokens,
                 temperature=_temperature(settings, embedded=local is not None),
                 context_window=settings.context_window,
             ),
             persona=settings.persona,
-            secrets=_secrets(settings),
+            secrets=settings.secrets(),
             is_operator=lambda user_id: user_id in desk.admission.operators,
         )
         yield Wired(settings=settings, store=store, provider=provider, service=service, desk=desk)
@@ -344,14 +357,6 @@ def _limits(settings: Settings) -> Limits:
     from providers.openai.adapter import Limits
 
     return Limits(first_token=settings.first_token_timeout, idle=settings.idle_timeout)
-
-
-def _secrets(settings: Settings) -> list[str]:
-    return [
-        secret.get_secret_value()
-        for secret in (settings.discord_token, settings.api_key)
-        if secret is not None
-    ]
 
 
 async def _check(settings: Settings) -> int:

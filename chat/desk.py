@@ -3,19 +3,26 @@
 Invariant: all parts look at one store, so that what one of them keeps the others see at once.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from chat.admission import Admission
 from chat.approval import Policies
 from chat.endpoints import Connect, Endpoints
 from chat.guild_setup import GuildSetup
+from chat.mcp_admin import McpAdmin
 from chat.portability import Portability
 from chat.probing import Prober
+from chat.services import ChosenServices
 from data.keys import KeyRing
+from data.services import ServiceKind
 from data.store import Store
 from providers.base import Provider
+from tools.mcp.link import Opener, Server
+from tools.mcp.toolset import McpToolset
+from tools.services import Service
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +34,9 @@ class Desk:
     setup: GuildSetup
     portability: Portability
     prober: Prober
+    services: ChosenServices
     policies: Policies
+    mcp: McpAdmin
 
 
 def open_desk(
@@ -39,10 +48,19 @@ def open_desk(
     connect: Connect,
     approved_guilds: Literal["ask", "all"] | Collection[int],
     dms: Literal["on", "off"] | None,
+    fallbacks: Sequence[Provider] = (),
     probes_changes: bool = False,
+    services: Mapping[ServiceKind, Service] | None = None,
+    mcp_servers: Sequence[Server] = (),
+    mcp_logs: Path | None = None,
 ) -> Desk:
     """A desk whose `prober` and then `endpoints` are the caller's to close; see Endpoints and
-    Admission. With `probes_changes` an endpoint or model is tested as soon as a guild sets it."""
+    Admission. With `probes_changes` an endpoint or model is tested as soon as a guild sets it.
+    `fallbacks` are the operator's further endpoints.
+
+    `mcp_servers` are the operator's, whose programs complain to `mcp_logs`. `mcp.toolset` is the
+    caller's to start and to close.
+    """
     admission = Admission(store, approved_guilds=approved_guilds, dms=dms)
     endpoints = Endpoints(
         store=store,
@@ -51,6 +69,7 @@ def open_desk(
         connect=connect,
         with_model=with_model,
         is_approved=admission.is_approved,
+        fallbacks=fallbacks,
     )
     prober = Prober(store=store, routes=endpoints)
     setup = GuildSetup(
@@ -66,5 +85,17 @@ def open_desk(
         setup=setup,
         portability=Portability(store=store, setup=setup),
         prober=prober,
+        services=ChosenServices(store, keys, admission, operators=services or {}),
         policies=Policies(store=store),
+        mcp=McpAdmin(
+            store=store,
+            keys=keys,
+            toolset=McpToolset(
+                store.mcp_servers,
+                keys,
+                operators=mcp_servers,
+                opener=Opener(complaints=mcp_logs),
+            ),
+            is_operator=lambda user_id: user_id in admission.operators,
+        ),
     )

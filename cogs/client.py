@@ -25,11 +25,13 @@ from cogs.config import INTENT_LOST, Config
 from cogs.delivery import CADENCE
 from cogs.details import Details
 from cogs.explain import Explain
+from cogs.mcp import Mcp
 from cogs.operator import Operator, operators_of
 from cogs.permissions import invitation
 from cogs.ports import Meta, Service
 from cogs.probing import Probing
 from cogs.queueing import TELL_AFTER
+from cogs.services import ServiceCommands
 from cogs.setup import Setup
 from cogs.tool import Tool
 from cogs.tree import CommandTree, sync_if_changed
@@ -125,10 +127,12 @@ class VerbatimBot(commands.Bot):
         config = Config(self._service, self._desk.admission, reads_all=self._reads_all)
         await self.add_cog(config)
         await self.add_cog(Setup(self._desk, config.config))
+        await self.add_cog(ServiceCommands(self._desk.services, config.config))
         await self.add_cog(Probing(self._desk.prober))
         await self.add_cog(tool)
         await self.add_cog(approvals)
         await self.add_cog(Details(self._service))
+        await self.add_cog(Mcp(self._desk.mcp))
         await self.add_cog(Explain(self, self._service))
         await self.add_cog(operator)
         self._sync = asyncio.create_task(sync_if_changed(self.tree, self._meta))

@@ -30,16 +30,18 @@ _LONGEST_KEY = 4000
 _Field: TypeAlias = "ui.TextInput[ui.Modal]"
 
 
-class _Form(ui.Modal):
+class Form(ui.Modal):
     """A form for those who may manage the server."""
 
     async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        """Ask for the permission again: a form can stay open for long."""
         if interaction.permissions.manage_guild:
             return True
         await answer_privately(interaction, NOT_ALLOWED)
         return False
 
     async def on_error(self, interaction: discord.Interaction, error: Exception, /) -> None:
+        """Log what is not the admin's doing, and say that it was not taken."""
         if isinstance(error, StoreError):
             log.error("A form was not taken: %s", error)
         else:
@@ -47,7 +49,7 @@ class _Form(ui.Modal):
         await answer_privately(interaction, BROKEN)
 
 
-class EndpointForm(_Form):
+class EndpointForm(Form):
     """URL, model and key of a server's own endpoint."""
 
     def __init__(self, setup: GuildSetup, present: GuildEndpoint | None) -> None:
@@ -100,7 +102,7 @@ class EndpointForm(_Form):
         await interaction.edit_original_response(content=clipped(content, 2000))
 
 
-class PersonaForm(_Form):
+class PersonaForm(Form):
     """Persona and server rules."""
 
     def __init__(self, setup: GuildSetup, persona: str, rules: str) -> None:

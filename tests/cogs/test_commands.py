@@ -41,7 +41,7 @@ async def test_commands_are_for_those_who_may_manage_the_server(scene: Scene) ->
         assert shown(used).text == NOT_ALLOWED, path
     declared = [command.declared for command in scene.server.world.commands_in(scene.guild)]
     names = sorted(command["name"] for command in declared)
-    assert names == ["Explain this reply", "config", "tool"]
+    assert names == ["Explain this reply", "config", "mcp", "tool"]
     for command in declared:
         assert int(command["default_member_permissions"]) == int(Permission.MANAGE_GUILD)
         assert command["contexts"] == [0] or command["dm_permission"] is False

@@ -159,14 +159,16 @@ class Connection:
     # Below is the owner's; _serve, _watch and _renew are tasks that it starts and outlives.
 
     async def _own(self) -> None:
-        failures = 0
+        failures, told = 0, ""
         while True:
             began, self._reached, self._healthy = self._clock(), False, False
             try:
                 await self._attempt()
             except Exception as error:  # a server's faults are of every kind
                 self.error = in_words(error)
-            log.info("MCP server %s: %s", self.name, self.error)
+            if self.error != told:
+                told = self.error
+                log.warning("MCP server %s: %s", self.name, told)
             lasted = self._reached and self._clock() - began >= _HEALTHY_AFTER
             failures = 0 if self._healthy or lasted else failures + 1
             if self._reached and failures <= 1:

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import httpx2
 from mcp import Client, MCPError, types
@@ -42,6 +42,13 @@ Server: TypeAlias = StdioServer | HttpServer
 
 class HttpRefused(Exception):
     """An answer whose status says why there is no session; the text says it in words."""
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """The first error in a group of them, or the error itself."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +102,9 @@ class Opener:
             client = Client(transport, message_handler=heard, client_info=_ABOUT_US, cache=None)
             try:
                 await stack.enter_async_context(client)
-            except MCPError as error:
-                if sessions is not None and sessions.status >= HTTPStatus.BAD_REQUEST:
+            except Exception as error:
+                refused = sessions is not None and sessions.status >= HTTPStatus.BAD_REQUEST
+                if sessions is not None and refused and isinstance(cause_of(error), MCPError):
                     said = f"It answered with HTTP status {sessions.status}."
                     raise HttpRefused(_STATUS.get(sessions.status, said)) from error
                 raise

@@ -131,8 +131,9 @@ class McpToolset:
             Offered(
                 tool=McpTool(_spec(name, entry.server, tool), entry.connection, tool.name),
                 off=tool.refused or ("" if entry.server.enabled else _SWITCHED_OFF),
+                guild_id=None if scope == OPERATORS else scope,
             )
-            for name, (_, entry, tool) in zip(names, found, strict=True)
+            for name, (scope, entry, tool) in zip(names, found, strict=True)
         ]
 
     async def view(self, guild_id: int) -> Sequence[ServerView]:
@@ -271,4 +272,5 @@ def _spec(name: str, server: Server, tool: VettedTool) -> ToolSpec:
         destructive=flags.destructive,
         egress=flags.egress,
         foreign=True,
+        trusted=server.trusted,
     )

@@ -3,15 +3,13 @@
 Invariant: what comes out holds no token, no header and nothing of a body that was sent.
 """
 
-from typing import cast
-
 import httpx2
 from mcp import MCPError, types
 from pydantic import ValidationError
 
 from net.guard import AddressRefused
 from tools.mcp.cleaning import clean
-from tools.mcp.link import HttpRefused
+from tools.mcp.link import HttpRefused, cause_of
 from tools.mcp.pipes import NotStarted
 
 _LONGEST = 300
@@ -19,7 +17,7 @@ _LONGEST = 300
 
 def in_words(error: BaseException) -> str:
     """The nearest cause that says something."""
-    cause = _first(error)
+    cause = cause_of(error)
     match cause:
         case NotStarted() | HttpRefused() | AddressRefused():
             return str(cause)
@@ -45,9 +43,3 @@ def in_words(error: BaseException) -> str:
             return "What it says does not follow the protocol."
         case _:
             return f"It could not be spoken to ({type(cause).__name__})."
-
-
-def _first(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    return error

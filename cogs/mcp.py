@@ -1,0 +1,254 @@
+"""/mcp: the MCP servers that a guild's admins bring, and how they are.
+
+Invariant: whoever uses a command or submits the form needs Manage Server at that moment; a token
+is entered in a form alone and shown to nobody; what a server says is shown to the admin alone.
+"""
+
+from typing import TypeAlias
+
+import discord
+from discord import app_commands, ui
+from discord.ext import commands
+
+from chat.mcp_admin import (
+    LONGEST_NAME,
+    LONGEST_URL,
+    MOST_SERVERS,
+    McpAdmin,
+    McpRefused,
+    NewServer,
+    is_plain,
+)
+from cogs.forms import Form
+from cogs.splitting import split
+from cogs.tree import MANAGE_GUILD, answer_privately, require_manage_guild
+from tools.mcp.cleaning import clean
+from tools.mcp.toolset import ServerView, Tested
+from tools.mcp.vetting import VettedTool, flags_of
+
+_LONGEST_TOKEN = 4000
+_CHOICES = 25
+_SHOWN_DESCRIPTION = 100
+_SHOWN_LEFT_OUT = 15
+
+_Field: TypeAlias = "ui.TextInput[ui.Modal]"
+
+_STATES = {
+    "connecting": "being connected to",
+    "connected": "connected",
+    "waiting": "not there",
+    "stopped": "not connected",
+}
+
+
+class Mcp(commands.Cog):
+    """The /mcp family."""
+
+    mcp = app_commands.Group(
+        name="mcp",
+        description="Tools that this server brings along, by the Model Context Protocol",
+        guild_only=True,
+        default_permissions=MANAGE_GUILD,
+    )
+
+    def __init__(self, admin: McpAdmin) -> None:
+        self._admin = admin
+
+    async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        """Integration settings may open a command to anyone; Manage Server is needed still."""
+        require_manage_guild(interaction)
+        return True
+
+    @mcp.command(name="add", description="Bring an MCP server, or enter one anew")
+    @app_commands.describe(
+        trusted="Believe what it says of its tools, such as that one only reads; else each asks"
+    )
+    async def add(self, interaction: discord.Interaction, trusted: bool = False) -> None:
+        """Open the form."""
+        await interaction.response.send_modal(ServerForm(self._admin, trusted=trusted))
+
+    @mcp.command(name="list", description="The MCP servers, and how they are")
+    async def list_servers(self, interaction: discord.Interaction) -> None:
+        """List the servers."""
+        guild_id = await self._begin(interaction)
+        servers = await self._admin.servers(guild_id)
+        lines = [_server_line(server) for server in servers] or [
+            "There are no MCP servers here. /mcp add brings one."
+        ]
+        await _say(interaction, "\n".join(lines))
+
+    @mcp.command(name="test", description="Connect to an MCP server now and list its tools")
+    @app_commands.describe(server="Which one")
+    async def test(self, interaction: discord.Interaction, server: str) -> None:
+        """Try a server."""
+        guild_id = await self._begin(interaction)
+        try:
+            tested = await self._admin.test(guild_id, server)
+        except McpRefused as error:
+            await _say(interaction, str(error))
+            return
+        trusted = any(
+            one.trusted for one in await self._admin.servers(guild_id) if one.name == server
+        )
+        await _say(interaction, _test_in_words(server, tested, trusted=trusted))
+
+    @mcp.command(name="remove", description="Forget an MCP server with its token")
+    @app_commands.describe(server="Which one")
+    async def remove(self, interaction: discord.Interaction, server: str) -> None:
+        """Remove a server."""
+        guild_id = await self._begin(interaction)
+        try:
+            await self._admin.remove(guild_id, server)
+        except McpRefused as error:
+            await _say(interaction, str(error))
+            return
+        await _say(interaction, f"`{server}` is forgotten, and its token with it.")
+
+    @mcp.command(name="toggle", description="Switch an MCP server off or on, or trust it")
+    @app_commands.describe(server="Which one", what="What to switch")
+    @app_commands.choices(
+        what=[
+            app_commands.Choice(name="the server itself", value="server"),
+            app_commands.Choice(name="trust in what it says of its tools", value="trust"),
+        ]
+    )
+    async def toggle(
+        self, interaction: discord.Interaction, server: str, what: str = "server"
+    ) -> None:
+        """Switch a server."""
+        guild_id = await self._begin(interaction)
+        try:
+            if what == "trust":
+                trusted = await self._admin.trust(guild_id, server)
+                line = (
+                    f"`{server}` is trusted: what it says of its tools is believed."
+                    if trusted
+                    else f"`{server}` is not trusted: each of its tools asks before it runs."
+                )
+            else:
+                on = await self._admin.toggle(guild_id, server)
+                line = f"`{server}` is {'on' if on else 'off'}, from the next answer on."
+        except McpRefused as error:
+            line = str(error)
+        await _say(interaction, line)
+
+    @test.autocomplete("server")
+    @remove.autocomplete("server")
+    @toggle.autocomplete("server")
+    async def names(
+        self, interaction: discord.Interaction, current: str
+    ) -> list[app_commands.Choice[str]]:
+        """Names of the guild's own servers, to those who may manage them."""
+        if interaction.guild_id is None or not interaction.permissions.manage_guild:
+            return []
+        names = await self._admin.names(interaction.guild_id)
+        return [
+            app_commands.Choice(name=name, value=name)
+            for name in names
+            if current.casefold() in name.casefold()
+        ][:_CHOICES]
+
+    async def _begin(self, interaction: discord.Interaction) -> int:
+        """Acknowledge the command, and tell in which guild it was used."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        if interaction.guild_id is None:
+            raise RuntimeError("the commands are for guilds only")
+        return interaction.guild_id
+
+
+class ServerForm(Form):
+    """Name, URL and token of a server."""
+
+    def __init__(self, admin: McpAdmin, *, trusted: bool) -> None:
+        super().__init__(title="An MCP server for this Discord server")
+        self._admin = admin
+        self._trusted = trusted
+        self._name: _Field = ui.TextInput(
+            custom_id="name", placeholder="docs", max_length=LONGEST_NAME
+        )
+        self._url: _Field = ui.TextInput(
+            custom_id="url", placeholder="https://host/mcp", max_length=LONGEST_URL
+        )
+        self._token: _Field = ui.TextInput(
+            custom_id="token",
+            placeholder="If it asks for one; empty keeps the present one",
+            required=False,
+            max_length=_LONGEST_TOKEN,
+        )
+        self.add_item(ui.Label(text="Name", component=self._name))
+        self.add_item(ui.Label(text="URL (streamable HTTP)", component=self._url))
+        self.add_item(
+            ui.Label(
+                text="Token",
+                description="Kept encrypted, for this URL's server alone, and never shown again",
+                component=self._token,
+            )
+        )
+
+    async def on_submit(self, interaction: discord.Interaction, /) -> None:
+        """Check, keep and test what was entered."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        if interaction.guild_id is None:
+            return
+        server = NewServer(
+            name=self._name.value,
+            url=self._url.value,
+            token=self._token.value,
+            trusted=self._trusted,
+        )
+        try:
+            tested = await self._admin.add(interaction.guild_id, server, by=interaction.user.id)
+        except McpRefused as error:
+            await answer_privately(interaction, str(error))
+            return
+        name = server.name.strip()
+        lines = [f"`{name}` is added, one of at most {MOST_SERVERS}."]
+        if server.token and is_plain(server.url.strip()):
+            lines.append("Its URL is plain http: whoever is on the way can read the token.")
+        lines.append(_test_in_words(name, tested, trusted=self._trusted))
+        await _say(interaction, "\n".join(lines))
+
+
+async def _say(interaction: discord.Interaction, text: str) -> None:
+    for content in split(text):
+        await interaction.followup.send(content, ephemeral=True)
+
+
+def _server_line(server: ServerView) -> str:
+    whose = "my operator's" if server.ours else _code(server.url)
+    state = _STATES[server.state] if server.enabled else "off"
+    if server.enabled and server.state != "connected" and server.error:
+        state += f": {server.error}"
+    offered = sum(not tool.refused for tool in server.tools)
+    trust = "trusted" if server.trusted else "not trusted"
+    return f"- {_code(server.name)} ({whose}): {state}; {offered} tools; {trust}"
+
+
+def _test_in_words(name: str, tested: Tested, *, trusted: bool) -> str:
+    if tested.error:
+        return f"{_code(name)} did not answer well ({tested.seconds:.1f} s). {tested.error}"
+    offered = [tool for tool in tested.tools if not tool.refused]
+    left_out = [tool for tool in tested.tools if tool.refused]
+    about = f" It calls itself {_code(tested.about)}." if tested.about else ""
+    lines = [
+        f"{_code(name)} answered in {tested.seconds:.1f} s with {len(offered)} tools.{about}",
+        *(_tool_line(tool, trusted=trusted) for tool in offered),
+    ]
+    if left_out:
+        lines.append(f"Left out, {len(left_out)} tools:")
+        lines += [f"- {_code(tool.name)}: {tool.refused}" for tool in left_out[:_SHOWN_LEFT_OUT]]
+        if len(left_out) > _SHOWN_LEFT_OUT:
+            lines.append(f"- and {len(left_out) - _SHOWN_LEFT_OUT} more")
+    return "\n".join(lines)
+
+
+def _tool_line(tool: VettedTool, *, trusted: bool) -> str:
+    flags = flags_of(tool.hints, trusted=trusted)
+    kind = "only reads" if flags.read_only else "asks first" if flags.destructive else "may write"
+    about = discord.utils.escape_markdown(clean(tool.description, most=_SHOWN_DESCRIPTION))
+    return f"- {_code(tool.name)} ({kind}): {about}"
+
+
+def _code(text: str) -> str:
+    """Somebody else's words as Discord shows them literally."""
+    return f"`{clean(text, most=100).replace('`', chr(0x2CB)) or '?'}`"
