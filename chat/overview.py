@@ -31,6 +31,35 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExposureChange:
+    """What of a guild's exposure is to be set; None leaves a part as it is.
+
+    `mode` is `upfront` or `search`. `dispatch` are the models of the endpoint that serves the
+    guild now for which the stable dispatcher is on, `*` for all of them.
+    """
+
+    mode: str | None = None
+    read_only: bool | None = None
+    web: bool | None = None
+    images: bool | None = None
+    dispatch: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposure:
+    """How a guild's tools are exposed. `now` says what comes of it, `allowlist` is None where
+    every tool may be used."""
+
+    mode: str
+    read_only: bool
+    web: bool
+    images: bool
+    dispatch: Sequence[str]
+    allowlist: Sequence[str] | None
+    now: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolListing:
     """A tool, whether a guild's turns are offered it, and why or why not."""
 

@@ -21,7 +21,7 @@ from chat.gather import Gathered, Gatherer, turn_id_of
 from chat.generation import Generation
 from chat.line import place_in_words
 from chat.noticing import learn_from
-from chat.overview import Overview, ToolListing
+from chat.overview import Exposure, ExposureChange, Overview, ToolListing
 from chat.planning import Plan
 from chat.ports import History, Member, Place, Presenter, TurnRequest
 from chat.recording import RecordedRun, Recordings
@@ -214,6 +214,22 @@ class ChatService:
     async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
         """See Switchboard."""
         return await self._board.tools(guild_id)
+
+    async def exposure(self, guild_id: int | None) -> Exposure:
+        """See Switchboard."""
+        return await self._board.exposure(guild_id)
+
+    async def expose(self, guild_id: int | None, change: ExposureChange) -> Exposure:
+        """See Switchboard."""
+        return await self._board.expose(guild_id, change)
+
+    async def allow(self, guild_id: int | None, names: Sequence[str] | None) -> Exposure:
+        """See Switchboard."""
+        return await self._board.allow(guild_id, names)
+
+    async def toggle(self, guild_id: int | None, name: str, on: bool | None) -> ToolListing:
+        """See Switchboard."""
+        return await self._board.toggle(guild_id, name, on)
 
     async def _toolbox(self, route: Route, place: Place) -> Toolbox:
         generation = self._generation_of(route)

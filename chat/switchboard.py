@@ -9,10 +9,23 @@ from chat.config import DEFAULT, checked, spec_of, switches, turn_config
 from chat.endpoints import Route, Routes
 from chat.generation import Generation
 from chat.learning import Learning
-from chat.overview import Overview, ToolListing
+from chat.overview import Exposure, ExposureChange, Overview, ToolListing
 from chat.switches import MAX_PARALLEL
+from chat.tool_settings import (
+    ALLOWLIST,
+    DISPATCH_MODELS,
+    EXPOSURE,
+    IMAGES,
+    MODES,
+    READ_ONLY,
+    TOOLS,
+    WEB,
+    checked_models,
+    tool_settings,
+)
 from chat.toolbox import Toolbox, Toolboxes
 from data.store import Store
+from prompt.values import Json
 from prompt.verbatim import wire_mode
 from tools.exposure import in_words
 from tools.toolset import Offered
@@ -94,6 +107,71 @@ class Switchboard:
         """Every tool that the guild has, on or off."""
         overview, toolbox = await self._seen(guild_id)
         return [_listing(entry, overview, toolbox) for entry in toolbox.offered]
+
+    async def exposure(self, guild_id: int | None) -> Exposure:
+        """How the guild's tools are exposed."""
+        async with self._routes.serving(guild_id) as route:
+            key = route.key
+        overview, toolbox = await self._seen(guild_id)
+        settings, gates = toolbox.settings, toolbox.settings.gates
+        return Exposure(
+            mode=settings.mode,
+            read_only=gates.read_only,
+            web=gates.web,
+            images=gates.images,
+            dispatch=settings.dispatch_models.get(key, ()),
+            allowlist=None if gates.allowlist is None else sorted(gates.allowlist),
+            now=overview.exposure,
+        )
+
+    async def expose(self, guild_id: int | None, change: ExposureChange) -> Exposure:
+        """Set what `change` names; how tools are exposed then. ValueError says what is wrong."""
+        if change.mode is not None and change.mode not in MODES:
+            raise ValueError(f"The mode is one of: {', '.join(MODES)}.")
+        given: dict[str, Json] = {
+            EXPOSURE: change.mode,
+            READ_ONLY: change.read_only,
+            WEB: change.web,
+            IMAGES: change.images,
+        }
+        if change.dispatch is not None:
+            models = checked_models(change.dispatch)
+            async with self._routes.serving(guild_id) as route:
+                key = route.key
+            wide = await self._store.settings.values(guild_id or 0, "")
+            stored = {**tool_settings(wide).dispatch_models, key: models}
+            given[DISPATCH_MODELS] = {name: list(each) for name, each in stored.items() if each}
+        for name, value in given.items():
+            if value is not None:
+                await self._store.settings.put(guild_id or 0, "", name, value)
+        return await self.exposure(guild_id)
+
+    async def allow(self, guild_id: int | None, names: Sequence[str] | None) -> Exposure:
+        """Let a guild's turns use these tools alone, or with None all. ValueError names a tool
+        that there is not."""
+        if names is not None:
+            await self._known(guild_id, names)
+        allowed = None if names is None else sorted(set(names))
+        await self._store.settings.put(guild_id or 0, "", ALLOWLIST, allowed)
+        return await self.exposure(guild_id)
+
+    async def toggle(self, guild_id: int | None, name: str, on: bool | None) -> ToolListing:
+        """Switch one tool on or off, or with None back to its default; how it is listed then.
+        ValueError says that there is no such tool."""
+        await self._known(guild_id, [name])
+        wide = await self._store.settings.values(guild_id or 0, "")
+        switched = dict(tool_settings(wide).gates.switched)
+        switched.pop(name, None)
+        if on is not None:
+            switched[name] = on
+        await self._store.settings.put(guild_id or 0, "", TOOLS, switched or None)
+        return next(tool for tool in await self.tools(guild_id) if tool.name == name)
+
+    async def _known(self, guild_id: int | None, names: Sequence[str]) -> None:
+        there = {tool.name for tool in await self.tools(guild_id)}
+        for name in names:
+            if name not in there:
+                raise ValueError(f"There is no tool named {name}. /tool list shows all there are.")
 
 
 def _listing(entry: Offered, overview: Overview, toolbox: Toolbox) -> ToolListing:

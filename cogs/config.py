@@ -6,14 +6,14 @@ is checked by the service as if it were typed; its custom id carries a name and 
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import discord
 from discord import app_commands
 from discord.ext import commands
 
 from chat.admission import Admission
-from chat.overview import Overview
+from chat.overview import Exposure, ExposureChange, Overview
 from cogs.forms import clipped
 from cogs.permissions import lacking, within
 from cogs.ports import Service
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from discord.types.interactions import SelectMessageComponentInteractionData
 
 log = logging.getLogger(__name__)
+
+_State: TypeAlias = Literal["on", "off"]
 
 INTENT_LOST = (
     "not granted. I read only direct messages, messages that mention me and replies that ping me, "
@@ -83,12 +85,81 @@ class Config(commands.Cog):
             f"**Endpoint** {overview.endpoint}",
             f"**Model** {overview.model}",
             f"**Tool calling** {tool_calling(overview)}",
+            f"**Tools** {overview.exposure}",
             f"**Context window** {f'{window:,} tokens' if window else 'not known yet'}",
             f"**Permissions missing in this channel** {', '.join(missing) or 'none'}",
             f"**Answers in this channel** {await self._answers_in(interaction)}",
             f"**Message content intent** {'granted' if self._reads_all else INTENT_LOST}",
         ]
         await interaction.edit_original_response(content=clipped("\n".join(lines), 2000))
+
+    @config.command(
+        name="exposure", description="Which tools the model is shown, and in which form"
+    )
+    @app_commands.describe(
+        mode="All tools in every request, or a few and a search for the rest",
+        read_only="Only tools that read",
+        web="web_search and web_fetch",
+        images="generate_image; needs an image endpoint too",
+        dispatch="Models with the stable dispatcher: names with commas between, * for all, or off",
+    )
+    async def exposure(
+        self,
+        interaction: discord.Interaction,
+        *,
+        mode: Literal["upfront", "search"] | None = None,
+        read_only: _State | None = None,
+        web: _State | None = None,
+        images: _State | None = None,
+        dispatch: str | None = None,
+    ) -> None:
+        """Set what is given, and show how it is."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        change = ExposureChange(
+            mode=mode,
+            read_only=_as_bool(read_only),
+            web=_as_bool(web),
+            images=_as_bool(images),
+            dispatch=None if dispatch is None else _models(dispatch),
+        )
+        try:
+            state = await self._service.expose(interaction.guild_id, change)
+        except ValueError as error:
+            await answer_privately(interaction, str(error))
+            return
+        await self._show_exposure(interaction, state)
+
+    @config.command(name="allowlist", description="The only tools that may be used here")
+    @app_commands.describe(
+        tools="Names of tools with commas between, any for all tools, or none for no tool"
+    )
+    async def allowlist(self, interaction: discord.Interaction, tools: str | None = None) -> None:
+        """Set the list if one is given, and show it."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        guild_id = interaction.guild_id
+        try:
+            if tools is None:
+                state = await self._service.exposure(guild_id)
+            else:
+                state = await self._service.allow(guild_id, _allowed(tools))
+        except ValueError as error:
+            await answer_privately(interaction, str(error))
+            return
+        await self._show_exposure(interaction, state)
+
+    async def _show_exposure(self, interaction: discord.Interaction, state: Exposure) -> None:
+        allowed = "any tool" if state.allowlist is None else ", ".join(state.allowlist) or "none"
+        lines = [
+            f"**Now** {state.now}",
+            f"**Mode** {state.mode}",
+            f"**Stable dispatcher with** {', '.join(state.dispatch) or 'no model'}",
+            f"**Read-only** {_on_off(state.read_only)}",
+            f"**Web** {_on_off(state.web)}",
+            f"**Images** {_on_off(state.images)}",
+            f"**Allowlist** {allowed}",
+        ]
+        text = discord.utils.escape_mentions("\n".join(lines))
+        await interaction.edit_original_response(content=clipped(text, 2000))
 
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
@@ -144,3 +215,28 @@ class Config(commands.Cog):
         if overview.brought or interaction.user.id in self._admission.operators:
             return overview
         return replace(overview, endpoint="the operator's")
+
+
+def _models(written: str) -> list[str]:
+    """Names of models as an admin writes them; `off` for none."""
+    return [] if written.strip().lower() == "off" else _listed(written)
+
+
+def _allowed(written: str) -> list[str] | None:
+    """Names of tools as an admin writes them; None for all."""
+    word = written.strip().lower()
+    if word == "any":
+        return None
+    return [] if word == "none" else _listed(written)
+
+
+def _listed(written: str) -> list[str]:
+    return [name.strip(" `") for name in written.split(",") if name.strip(" `")]
+
+
+def _as_bool(state: _State | None) -> bool | None:
+    return None if state is None else state == "on"
+
+
+def _on_off(state: bool) -> str:
+    return "on" if state else "off"

@@ -10,7 +10,7 @@ from chat.account import PromptSnapshot
 from chat.explaining import Explanation
 from chat.ports import History, Member, Place, Presenter, TurnRequest
 from chat.recording import RecordedRun
-from chat.service import Overview, ToolListing
+from chat.service import Exposure, ExposureChange, Overview, ToolListing
 
 
 class Service(Protocol):
@@ -52,6 +52,22 @@ class Service(Protocol):
 
     async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
         """Every tool there is."""
+        ...
+
+    async def exposure(self, guild_id: int | None) -> Exposure:
+        """How the guild's tools are exposed."""
+        ...
+
+    async def expose(self, guild_id: int | None, change: ExposureChange) -> Exposure:
+        """Set what `change` names. ValueError says what is wrong with it."""
+        ...
+
+    async def allow(self, guild_id: int | None, names: Sequence[str] | None) -> Exposure:
+        """Allow these tools alone, or all. ValueError names a tool that there is not."""
+        ...
+
+    async def toggle(self, guild_id: int | None, name: str, on: bool | None) -> ToolListing:
+        """Switch one tool on or off, or back to its default. ValueError: there is no such tool."""
         ...
 
 

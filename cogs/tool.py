@@ -22,6 +22,8 @@ from prompt.snapshot import PromptTooLarge
 _Readable: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.Thread
 
 _LONGEST_DESCRIPTION = 200
+_LONGEST_CHOICE = 100
+_MOST_CHOICES = 25
 
 
 class Tool(commands.Cog):
@@ -52,6 +54,33 @@ class Tool(commands.Cog):
         lines = [_line(tool) for tool in tools] or ["There are no tools."]
         for content in split("\n".join(lines)):
             await interaction.followup.send(content, ephemeral=True)
+
+    @tool.command(name="toggle", description="Switch one tool on or off on this server")
+    @app_commands.describe(name="The tool", state="On, off, or as it is without a setting")
+    async def toggle(
+        self,
+        interaction: discord.Interaction,
+        name: str,
+        state: Literal["on", "off", "default"],
+    ) -> None:
+        """Set it, and show how the tool stands."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        on = None if state == "default" else state == "on"
+        try:
+            listing = await self._service.toggle(interaction.guild_id, name.strip(), on)
+        except ValueError as error:
+            await answer_privately(interaction, str(error))
+            return
+        await interaction.followup.send(_line(listing), ephemeral=True)
+
+    @toggle.autocomplete("name")
+    async def _names(
+        self, interaction: discord.Interaction, current: str
+    ) -> list[app_commands.Choice[str]]:
+        tools = await self._service.tools(interaction.guild_id)
+        names = [tool.name for tool in tools if current.strip().lower() in tool.name.lower()]
+        short = [name for name in names if len(name) <= _LONGEST_CHOICE]
+        return [app_commands.Choice(name=name, value=name) for name in short[:_MOST_CHOICES]]
 
     @prompt.command(
         name="snapshot", description="The prompt as it would be sent now, as a file for you alone"

@@ -8,10 +8,10 @@ from typing import TypeAlias
 from chat.account import PromptSnapshot
 from chat.config import DEFAULT, Switch, checked, switches
 from chat.explaining import Explanation
+from chat.overview import Exposure, ExposureChange, Overview, ToolListing
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
 from chat.recording import RecordedRun
 from chat.reply import Reply, ToolRun
-from chat.service import Overview, ToolListing
 from prompt.values import ToolCall, ToolResult
 from prompt.verbatim import Verdict
 
@@ -138,6 +138,18 @@ class ScriptedService:
 
     async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
         return self.listings
+
+    async def exposure(self, guild_id: int | None) -> Exposure:
+        raise AssertionError("tests of exposure are made with the real service")
+
+    async def expose(self, guild_id: int | None, change: ExposureChange) -> Exposure:
+        return await self.exposure(guild_id)
+
+    async def allow(self, guild_id: int | None, names: Sequence[str] | None) -> Exposure:
+        return await self.exposure(guild_id)
+
+    async def toggle(self, guild_id: int | None, name: str, on: bool | None) -> ToolListing:
+        raise AssertionError("tests of switches of tools are made with the real service")
 
 
 class MemoryMeta:
