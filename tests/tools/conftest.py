@@ -7,6 +7,7 @@ import pytest
 
 from data.store import Store, open_store
 from tools.registry import ToolContext
+from tools.worker.process import Worker
 
 NOW = datetime(2026, 7, 4, 22, 30, tzinfo=UTC)
 
@@ -34,3 +35,10 @@ def context(store: Store) -> Contexts:
         )
 
     return make
+
+
+@pytest.fixture
+async def worker() -> AsyncIterator[Worker]:
+    opened = Worker(processes=1)
+    yield opened
+    await opened.close()

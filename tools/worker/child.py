@@ -36,10 +36,10 @@ def main() -> None:
     while True:
         fields, data = waiting.get()
         _limit_time(fields["seconds"])
-        answer, goes_on = _answer(fields, data)
+        answer = _answer(fields, data)
         answers.write(packed(answer))
         answers.flush()
-        if not goes_on:
+        if answer.get("last"):
             os._exit(1)
 
 
@@ -51,20 +51,20 @@ def _listen(stream: BinaryIO, waiting: "queue.SimpleQueue[tuple[JsonObject, byte
         os._exit(0)
 
 
-def _answer(fields: JsonObject, data: bytes) -> tuple[JsonObject, bool]:
-    """The answer, and whether the process is fit for another job."""
+def _answer(fields: JsonObject, data: bytes) -> JsonObject:
+    """The answer; `last` tells that the process is not fit for another job."""
     try:
-        return {"done": JOBS[fields["job"]](fields["arguments"], data)}, True
+        return {"done": JOBS[fields["job"]](fields["arguments"], data)}
     except JobRefused as refusal:
-        return {"refused": str(refusal)}, True
+        return {"refused": str(refusal)}
     except MemoryError:
-        return {"refused": OUT_OF_MEMORY}, False
+        return {"refused": OUT_OF_MEMORY, "last": True}
     except RecursionError:
-        return {"refused": TOO_DEEP}, True
+        return {"refused": TOO_DEEP}
     except Exception as error:
         # Libraries fail on damaged files in every way that there is, and their words may quote
         # the file; the kind of error is all that may be logged.
-        return {"refused": DAMAGED, "error": type(error).__name__}, True
+        return {"refused": DAMAGED, "error": type(error).__name__}
 
 
 def _limit_memory(most: int) -> None:

@@ -162,7 +162,7 @@ class Worker:
             async with asyncio.timeout(seconds):
                 answer = await _exchanged(process.process, frame)
             process.left -= 1
-            fit = process.left > 0 and not self._closed
+            fit = process.left > 0 and not self._closed and not answer.get("last")
         except TimeoutError as error:
             raise JobFailed(_TOLD_TOO_LONG) from error
         except (Broken, OSError, asyncio.IncompleteReadError) as error:

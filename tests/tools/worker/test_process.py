@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tools.worker import pictures
 from tools.worker.process import ROOT, Extracted, JobFailed, Worker
 from tools.worker.refusing import JobRefused
 
@@ -184,8 +185,7 @@ async def test_a_picture_is_told_by_its_bytes(worker: Worker) -> None:
             await worker.picture(data)
 
 
-def test_a_picture_of_too_many_pixels_is_not_unpacked() -> None:
-    from tools.worker.pictures import inspected
-
+def test_a_picture_of_too_many_pixels_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "MOST_PIXELS", 39_999)
     with pytest.raises(JobRefused, match="too many pixels"):
-        inspected(picture_of("PNG", (20_000, 2_001)))
+        pictures.inspected(picture_of("PNG", (200, 200)))
