@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from chat.admission import Admission
-from chat.endpoints import MODEL, Connect, Endpoints
+from chat.endpoints import LAST_RESORT, MODEL, Connect, Endpoints
 from chat.planning import MAX_REPLANS
-from data.endpoints import GuildEndpoint
+from data.endpoints import GuildEndpoint, TooMany
 from data.keys import KeyLost, origin
+from data.services import KINDS
 from data.store import Store
 from net.guard import AddressRefused, check_url
 from prompt.assemble import assemble
@@ -97,8 +98,31 @@ class GuildSetup:
         self._listed: dict[tuple[str, str], tuple[float, Sequence[str]]] = {}
 
     async def endpoint(self, guild_id: int) -> GuildEndpoint | None:
-        """The guild's own endpoint, if it brought one."""
+        """The first of the guild's own endpoints, if it brought any."""
         return await self._store.endpoints.get(guild_id)
+
+    async def endpoints(self, guild_id: int) -> Sequence[GuildEndpoint]:
+        """The guild's own endpoints, in the order in which they are tried."""
+        return await self._store.endpoints.all(guild_id)
+
+    async def move_endpoint(self, guild_id: int, endpoint_id: str, *, by: int) -> None:
+        """Let one be tried so many places later, earlier if negative."""
+        await self._store.endpoints.move(guild_id, endpoint_id, by=by)
+        self._changed(guild_id)
+
+    async def remove_endpoint(self, guild_id: int, endpoint_id: str) -> None:
+        """Forget one with its key."""
+        await self._store.endpoints.remove_one(guild_id, endpoint_id)
+        log.info("Server %s removed one of its endpoints.", guild_id)
+        self._changed(guild_id)
+
+    async def last_resort(self, guild_id: int) -> bool:
+        """Whether the operator's endpoint is to answer where the guild's own fail."""
+        return bool((await self._store.settings.values(guild_id, "")).get(LAST_RESORT))
+
+    async def set_last_resort(self, guild_id: int, *, on: bool) -> None:
+        """Let it, or not. It answers only a guild that the operator has approved."""
+        await self._store.settings.put(guild_id, "", LAST_RESORT, on or None)
 
     async def check_address(self, guild_id: int, url: str, *, by: int) -> tuple[str, bool]:
         """A URL in the form that is kept, and whether it may lead into the operator's network.
@@ -110,9 +134,10 @@ class GuildSetup:
             text = normalised(text if "://" in text else f"https://{text}")
         except ValueError as error:
             raise SetupRefused("That is no valid URL. It looks like https://host/v1.") from error
-        former = await self._store.endpoints.get(guild_id)
-        if former is not None and former.base_url == text:
-            return text, former.allow_private or by in self._admission.operators
+        own = await self._store.endpoints.all(guild_id)
+        if former := [each for each in own if each.base_url == text]:
+            allowed = any(each.allow_private for each in former)
+            return text, allowed or by in self._admission.operators
         allow_private = by in self._admission.operators
         if len(text) > LONGEST_URL:
             raise SetupRefused(f"The URL must not be longer than {LONGEST_URL} characters.")
@@ -126,8 +151,11 @@ class GuildSetup:
             ) from error
         return text, allow_private
 
-    async def set_endpoint(self, guild_id: int, wish: Wish, *, by: int) -> Saved:
-        """Keep an endpoint for a guild, after asking it for its models. Raises SetupRefused."""
+    async def set_endpoint(
+        self, guild_id: int, wish: Wish, *, by: int, added: bool = False
+    ) -> Saved:
+        """Keep an endpoint for a guild, in the place of its first or `added` behind all others,
+        after asking it for its models. Raises SetupRefused."""
         url, allow_private = await self.check_address(guild_id, wish.url, by=by)
         key = wish.key.strip()
         if not key.isascii() or not key.isprintable() or " " in key:
@@ -145,14 +173,18 @@ class GuildSetup:
             at=datetime.now(UTC),
         )
         model, doubt = await self._chosen_model(tried)
-        await self._store.endpoints.put(
-            guild_id,
-            base_url=url,
-            model=model,
-            sealed_key=sealed,
-            allow_private=allow_private,
-            set_by=by,
-        )
+        try:
+            await self._store.endpoints.put(
+                guild_id,
+                base_url=url,
+                model=model,
+                sealed_key=sealed,
+                allow_private=allow_private,
+                set_by=by,
+                added=added,
+            )
+        except TooMany as error:
+            raise SetupRefused(str(error)) from error
         log.info("Server %s has an endpoint of its own, set by %s.", guild_id, by)
         self._changed(guild_id)
         return Saved(url=url, model=model, has_key=sealed is not None, doubt=doubt)
@@ -203,9 +235,11 @@ class GuildSetup:
             await self._store.settings.put(guild_id, "", name, text.strip()[:LONGEST_TEXT] or None)
 
     async def reset(self, guild_id: int) -> None:
-        """Forget all that admins have set, their endpoint with its key too."""
+        """Forget all that admins have set, their endpoints with their keys too."""
         await self._store.endpoints.remove(guild_id)
         await self._store.settings.replace(guild_id, {})
+        for kind in KINDS:
+            await self._store.services.remove(guild_id, kind)
         log.info("The configuration of server %s was reset.", guild_id)
 
     async def test(self, guild_id: int, *, by: int) -> str:
@@ -227,10 +261,9 @@ class GuildSetup:
         return own or by in self._admission.operators
 
     async def _kept_key(self, guild_id: int, url: str) -> str | None:
-        former = await self._store.endpoints.get(guild_id)
-        if former is None or origin(former.base_url) != origin(url):
-            return None
-        return former.sealed_key
+        own = await self._store.endpoints.all(guild_id)
+        keys = [each.sealed_key for each in own if origin(each.base_url) == origin(url)]
+        return next((key for key in keys if key is not None), None)
 
     async def _chosen_model(self, tried: GuildEndpoint) -> tuple[str, str]:
         """The model to use, and what is doubtful about it."""

@@ -19,7 +19,8 @@ def _one_line_of_ascii(secret: SecretStr) -> SecretStr:
     return secret
 
 
-def _endpoint_url(url: str) -> str:
+def _service_url(url: str) -> str:
+    """A URL with a host and a path, without a slash at its end."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -30,11 +31,19 @@ def _endpoint_url(url: str) -> str:
     if not host:
         raise ValueError("names no host")
     if parts.username is not None or parts.password is not None:
-        raise ValueError("must not hold a user name or password; a key goes into VERBATIM_API_KEY")
+        raise ValueError(
+            "must not hold a user name or password; a key has a setting of its own, such as "
+            "VERBATIM_API_KEY"
+        )
     if parts.query or parts.fragment:
         raise ValueError("must end with its path, without ? and #")
+    return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
+
+
+def _endpoint_url(url: str) -> str:
+    parts = urlsplit(_service_url(url))
     # What most people copy is the address of the chat route; the base is what stands before it.
-    path = parts.path.rstrip("/").removesuffix("/chat/completions").rstrip("/")
+    path = parts.path.removesuffix("/chat/completions").rstrip("/")
     return urlunsplit((parts.scheme, parts.netloc, path or "/v1", "", ""))
 
 
@@ -71,8 +80,10 @@ Secret = Annotated[SecretStr, AfterValidator(_one_line_of_ascii)]
 Seconds = Annotated[float, Field(gt=0), AfterValidator(_finite)]
 AbsolutePath = Annotated[Path, AfterValidator(absolute)]
 EndpointUrl = Annotated[str, AfterValidator(_endpoint_url)]
+ServiceUrl = Annotated[str, AfterValidator(_service_url)]
 Guilds = Annotated[Literal["ask", "all"] | frozenset[int], BeforeValidator(_guilds)]
 OnOff = Annotated[Literal["on", "off"], BeforeValidator(_lower)]
+SearchProvider = Annotated[Literal["none", "searxng", "brave", "ddgs"], BeforeValidator(_lower)]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error", "critical"], BeforeValidator(_lower)
 ]

@@ -1,0 +1,195 @@
+"""The part of /config that chooses who searches and who draws for a server.
+
+Invariant: each command needs Manage Server at that moment and answers the member alone; a key is
+entered in a form, which no other member sees, and is shown to nobody again.
+"""
+
+from typing import Any, Literal, TypeAlias
+
+import discord
+from discord import app_commands, ui
+from discord.ext import commands
+
+from chat.guild_setup import LONGEST_MODEL, LONGEST_URL, SetupRefused
+from chat.services import NONE, ChosenServices, Wanted
+from cogs.forms import Form, clipped
+from cogs.tree import require_manage_guild
+from data.services import GuildService, ServiceKind
+
+_LONGEST_KEY = 4000
+_DEFAULT = "default"
+
+_Field: TypeAlias = "ui.TextInput[ui.Modal]"
+_Provider: TypeAlias = Literal["searxng", "brave", "ddgs", "none", "default"]
+_Images: TypeAlias = Literal["endpoint", "none", "default"]
+
+
+class ServiceCommands(commands.Cog):
+    """Adds its commands to `family`, the /config group."""
+
+    def __init__(self, services: ChosenServices, family: app_commands.Group) -> None:
+        self._services = services
+        family.add_command(
+            _command("search", "Who searches the web for this server's assistant", self._search)
+        )
+        family.add_command(
+            _command("images", "The endpoint that draws for this server's assistant", self._images)
+        )
+
+    async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        """Integration settings may open a command to anyone; Manage Server is needed still."""
+        require_manage_guild(interaction)
+        return True
+
+    @app_commands.describe(
+        provider="searxng and brave ask for more; default: what the bot's operator offers"
+    )
+    async def _search(self, interaction: discord.Interaction, provider: _Provider) -> None:
+        if provider in {"searxng", "brave"}:
+            present = await self._services.chosen(_guild(interaction), "search")
+            await interaction.response.send_modal(SearchForm(self._services, provider, present))
+        else:
+            await self._choose_plainly(interaction, "search", provider)
+
+    @app_commands.describe(choice="endpoint asks for more; default: what the bot's operator offers")
+    async def _images(self, interaction: discord.Interaction, choice: _Images = "endpoint") -> None:
+        if choice == "endpoint":
+            present = await self._services.chosen(_guild(interaction), "images")
+            await interaction.response.send_modal(ImagesForm(self._services, present))
+        else:
+            await self._choose_plainly(interaction, "images", choice)
+
+    async def _choose_plainly(
+        self, interaction: discord.Interaction, kind: ServiceKind, provider: str
+    ) -> None:
+        """A choice that needs no form."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        guild_id = _guild(interaction)
+        if provider == _DEFAULT:
+            await self._services.forget(guild_id, kind)
+            content = "Saved: what the bot's operator offers, if anything."
+        else:
+            wanted = Wanted(provider=provider)
+            content = await _chosen(self._services, interaction, kind, wanted)
+        await interaction.edit_original_response(content=content)
+
+
+class SearchForm(Form):
+    """URL of a SearXNG server, or the key of Brave's API."""
+
+    def __init__(
+        self, services: ChosenServices, provider: str, present: GuildService | None
+    ) -> None:
+        super().__init__(title="Brave Search" if provider == "brave" else "A SearXNG server")
+        self._services = services
+        self._provider = provider
+        same = present if present is not None and present.provider == provider else None
+        self._url: _Field | None = None
+        if provider == "searxng":
+            self._url = _url_field("https://search.example.org", same)
+            self.add_item(
+                ui.Label(
+                    text="URL of the server",
+                    description="It must give JSON: search.formats in its settings.yml",
+                    component=self._url,
+                )
+            )
+        self._key = _key_field(same, needed=provider == "brave")
+        self.add_item(_key_label(self._key))
+
+    async def on_submit(self, interaction: discord.Interaction, /) -> None:
+        """Check and keep what was entered."""
+        url = self._url.value if self._url is not None else ""
+        wanted = Wanted(provider=self._provider, url=url, key=self._key.value)
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        content = await _chosen(self._services, interaction, "search", wanted)
+        await interaction.edit_original_response(content=content)
+
+
+class ImagesForm(Form):
+    """URL, model and key of an endpoint that draws."""
+
+    def __init__(self, services: ChosenServices, present: GuildService | None) -> None:
+        super().__init__(title="An endpoint that draws")
+        self._services = services
+        same = present if present is not None and present.provider != NONE else None
+        self._url = _url_field("https://host/v1", same)
+        self._model: _Field = ui.TextInput(
+            custom_id="model",
+            placeholder="As the endpoint knows it",
+            default=same.model if same else None,
+            max_length=LONGEST_MODEL,
+        )
+        self._key = _key_field(same, needed=False)
+        self.add_item(
+            ui.Label(text="URL of an endpoint with OpenAI's images route", component=self._url)
+        )
+        self.add_item(ui.Label(text="Model", component=self._model))
+        self.add_item(_key_label(self._key))
+
+    async def on_submit(self, interaction: discord.Interaction, /) -> None:
+        """Check and keep what was entered."""
+        wanted = Wanted(
+            provider="openai",
+            url=self._url.value,
+            model=self._model.value,
+            key=self._key.value,
+        )
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        content = await _chosen(self._services, interaction, "images", wanted)
+        await interaction.edit_original_response(content=content)
+
+
+async def _chosen(
+    services: ChosenServices, interaction: discord.Interaction, kind: ServiceKind, wanted: Wanted
+) -> str:
+    """What came of a choice, in words."""
+    try:
+        said = await services.choose(_guild(interaction), kind, wanted, by=interaction.user.id)
+    except SetupRefused as error:
+        return clipped(str(error), 2000)
+    if wanted.provider == NONE:
+        return said
+    gate = "web" if kind == "search" else "images"
+    return clipped(
+        f"{said} The assistant uses it while `{gate}` is on in `/config exposure`.", 2000
+    )
+
+
+def _url_field(placeholder: str, present: GuildService | None) -> _Field:
+    return ui.TextInput(
+        custom_id="url",
+        placeholder=placeholder,
+        default=present.base_url if present else None,
+        max_length=LONGEST_URL,
+    )
+
+
+def _key_field(present: GuildService | None, *, needed: bool) -> _Field:
+    has_key = present is not None and present.sealed_key is not None
+    return ui.TextInput(
+        custom_id="key",
+        placeholder="Leave empty to keep the present one" if has_key else "If it asks for one",
+        required=needed and not has_key,
+        max_length=_LONGEST_KEY,
+    )
+
+
+def _key_label(field: _Field) -> "ui.Label[ui.Modal]":
+    return ui.Label(
+        text="Key",
+        description="Kept encrypted, for this server's address alone, and never shown again",
+        component=field,
+    )
+
+
+def _command(
+    name: str, description: str, callback: Any
+) -> "app_commands.Command[ServiceCommands, ..., None]":
+    return app_commands.Command(name=name, description=description, callback=callback)
+
+
+def _guild(interaction: discord.Interaction) -> int:
+    if interaction.guild_id is None:
+        raise AssertionError("the /config family is for servers only")
+    return interaction.guild_id
