@@ -123,7 +123,9 @@ class Approvals(commands.Cog):
             decision = "denied"
         finally:
             self._open.pop(token, None)
-            if message is not None and not question.answer.done():
+            # Running out of time cancels the future.
+            is_answered = question.answer.done() and not question.answer.cancelled()
+            if message is not None and not is_answered:
                 await to_the_end(_close(message, request))
         return decision
 

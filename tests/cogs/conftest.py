@@ -69,7 +69,11 @@ class Scene:
         return await self.server.driver.answered(used)
 
     async def start(
-        self, *, cadence: float = CADENCE, tell_after: float = TELL_AFTER
+        self,
+        *,
+        cadence: float = CADENCE,
+        tell_after: float = TELL_AFTER,
+        answer_within: float = 10.0,
     ) -> VerbatimBot:
         """Connect the bot."""
         position = len(self.server.journal)
@@ -79,6 +83,7 @@ class Scene:
             self.desk,
             cadence=cadence,
             tell_after=tell_after,
+            answer_within=answer_within,
             guild_ready_timeout=0.1,
         )
         self._running = asyncio.create_task(self.bot.start(self.server.token))

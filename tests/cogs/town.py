@@ -26,6 +26,7 @@ from tests.loopback.discord_server import (
 from tests.loopback.discord_server.pointing import pointed_at
 from tests.loopback.endpoint import LoopbackEndpoint
 from tools.builtin import builtin_tools
+from tools.toolset import Toolset
 
 OPERATORS_KEY = "operators-key-1234"
 
@@ -121,6 +122,7 @@ async def town(
     away: bool = False,
     approved: str = "ask",
     dms: str | None = None,
+    toolset: Toolset | None = None,
     before: Callable[[LoopbackDiscord], None] = lambda _: None,
 ) -> AsyncGenerator[Town]:
     """A town with the bot connected. With `away`, the stranger's server was there before; `before`
@@ -152,7 +154,7 @@ async def town(
             service = ChatService(
                 store=store,
                 routes=made.desk.endpoints,
-                toolsets=[builtin_tools()],
+                toolsets=[toolset or builtin_tools()],
                 generation=Generation(max_reply_tokens=200, temperature=None, context_window=None),
                 secrets=[OPERATORS_KEY],
             )
