@@ -20,7 +20,8 @@ _GAP = r"[^.!?\n。！？]"
 """Within a sentence."""
 
 _DROP = (
-    r"ignor\w*|disregard\w*|forget|overrid\w*|discard|neglect|bypass|skip|"
+    r"(?:(?<!not )(?<!dont )(?<!never )(?:ignor\w*|forget))|disregard\w*|overrid\w*|discard|"
+    r"neglect|bypass|skip|"
     r"(?:do not|dont|stop|no longer) (?:follow|obey|apply|comply with)\w*|"
     r"pay no (?:attention|heed) to"
 )
@@ -142,7 +143,8 @@ _PATTERNS: Mapping[str, str] = {
     "orders deletion": r"\b(?:you must|now|immediately|please|silently|assistant[:,]?) (?:delete|"
     r"remove|forget|erase|wipe|ban|kick|purge)\b[^.!?\n]{0,30}\b(?:all|every|everything|each)\b"
     r"[^.!?\n]{0,30}\b(?:memor|facts?|messages|channels|members|reminders|files|roles|users|data)",
-    "de": r"\b(?:ignorier\w*|vergiss|vergesst|missachte\w*|beachte\w* (?:\w+ ){0,3}nicht)"
+    "de": r"\b(?:ignorier\w*|(?:vergiss|vergesst)(?! nicht)|missachte\w*|beachte\w*"
+    r" (?:\w+ ){0,3}nicht)"
     r"[^.!?\n]{0,60}(?:anweisung|instruktion|vorgabe|befehl|systemprompt|regeln)"
     r"|\b(?:hinweis|nachricht|anweisung|achtung|wichtig)\w*\W{1,3}(?:an |für )?(?:die |den |"
     r"alle |das"
@@ -161,7 +163,8 @@ _PATTERNS: Mapping[str, str] = {
     r"|\bne (?:le |la |les |lui )?(?:dis|dites|révèle|révélez|mentionne|mentionnez)[^.!?\n]{0,30}"
     r"utilisateur|\b(?:envoie|envoyez|transmets|transmettez|publie)\b[^.!?\n]{0,60}(?:conversation|"
     r"mots? de passe|prompt système|clés? api)",
-    "es": r"\b(?:ignor[ae]|ignoren?|olvid[ae]|olviden?|descart[ae]|ha[zg]\w* caso omiso)\b"
+    "es": r"\b(?:ignor[ae]|ignoren?|(?<!no )olviden?|(?<!no )olvid[ae]|descart[ae]|ha[zg]\w*"
+    r" caso omiso)\b"
     r"[^.!?\n]{0,60}(?:instrucciones|indicaciones|reglas|órdenes|directrices)"
     r"|\ba partir de ahora,? (?:eres|debes|responde|obedece|actúa)"
     r"|\bno (?:se )?(?:lo )?(?:digas|reveles|menciones)[^.!?\n]{0,30}usuario"
@@ -170,29 +173,35 @@ _PATTERNS: Mapping[str, str] = {
     "it": r"\b(?:ignora|ignorate|dimentica|dimenticate|trascura|non seguire)\b[^.!?\n]{0,60}"
     r"(?:istruzioni|regole|indicazioni|direttive|ordini)|\bda (?:ora|adesso) in poi,? (?:sei|devi|"
     r"rispondi|obbedisci)|\bnon (?:dirlo|dire|rivelare|menzionare)[^.!?\n]{0,30}utente",
-    "pt": r"\b(?:ignore|ignora|ignorem|esqueça|esquece|desconsidere)\b[^.!?\n]{0,60}(?:instruções|"
+    "pt": r"\b(?:ignore|ignora|ignorem|(?<!não )esqueça|(?<!não )esquece|"
+    r"desconsidere)\b[^.!?\n]{0,60}(?:instruções|"
     r"regras|orientações|ordens|diretrizes)|\ba partir de agora,? (?:você|tu) (?:é|deve|és|vai|"
     r"responde)|\bnão (?:conte|diga|revele|mencione)[^.!?\n]{0,30}(?:usuário|utilizador)",
-    "nl": r"\b(?:negeer|vergeet)\b[^.!?\n]{0,60}(?:instructies|aanwijzingen|regels|opdrachten)"
+    "nl": r"\b(?:negeer|vergeet)\b(?! niet)[^.!?\n]{0,60}(?:instructies|aanwijzingen|regels|"
+    r"opdrachten)"
     r"|\bvanaf nu (?:ben|moet|zul|antwoord) (?:je|jij|u)\b|\b(?:vertel|zeg)[^.!?\n]{0,30}gebruiker "
     r"(?:niet|niets)",
-    "nordic": r"\b(?:ignorera|ignorer|glöm|glem|bortse från|se bort fra)\b[^.!?\n]{0,60}"
+    "nordic": r"\b(?:ignorera|ignorer|(?:glöm|glem)(?! inte| ikke)|bortse från|"
+    r"se bort fra)\b[^.!?\n]{0,60}"
     r"(?:instruktioner|instrukser|anvisningar|anvisninger|regler)",
-    "pl": r"\b(?:z?ignoruj|zapomnij|pomiń)\b[^.!?\n]{0,60}(?:instrukcj|poleceni|zasad|wytyczn)"
+    "pl": r"\b(?:z?ignoruj|(?<!nie )zapomnij|pomiń)\b[^.!?\n]{0,60}(?:instrukcj|poleceni|zasad|"
+    r"wytyczn)"
     r"|\bod teraz (?:jesteś|musisz|odpowiadaj)|\bnie mów (?:o tym )?użytkownik",
     "ru and uk": r"\b(?:про)?(?:игнориру\w*|ігнору\w*)[^.!?\n]{0,60}(?:инструкци|указани|правил|"
-    r"команд|вказівк|інструкці)|\b(?:забудь|забудьте)[^.!?\n]{0,60}(?:инструкци|указани|правил|"
+    r"команд|вказівк|інструкці)|\b(?<!не )(?:забудь|забудьте)[^.!?\n]{0,60}(?:инструкци|"
+    r"указани|правил|"
     r"команд|вказівк|інструкці)|\b(?:с этого момента|отныне|теперь) (?:ты|вы) (?:должн|являе|"
     r"отвеча)"
     r"|\bне (?:говори|сообщай|рассказывай)\w*[^.!?\n]{0,30}пользовател"
     r"|\b(?:отправь|перешли|отправьте)[^.!?\n]{0,60}(?:переписк|парол|историю чата|ключ)",
     "tr": r"(?:önceki|yukarıdaki|tüm|bütün)[^.!?\n]{0,40}(?:talimat|komut|kural|yönerge)\w*"
-    r"[^.!?\n]{0,20}(?:yok say|görmezden gel|unut|dikkate alma)",
+    r"[^.!?\n]{0,20}(?:yok say|görmezden gel|unut(?!ma)|dikkate alma)",
     "ar": r"(?:تجاهل|انس|انسى|تجاهلوا)[^.!?\n]{0,40}(?:التعليمات|تعليمات|الأوامر|القواعد|"
     r"الإرشادات)",
     "fa": r"(?:دستور|دستورات|قوانین|دستورالعمل)[^.!?\n]{0,40}(?:نادیده بگیر|فراموش کن)",
-    "hi": r"(?:निर्देश|नियम|आदेश)[^.!?\n।]{0,30}(?:अनदेखा|नज़रअंदाज़|नजरअंदाज|भूल)",
-    "zh": r"(?:忽略|无视|無視|忽视|忽視|忘记|忘記|忘掉|不要理会|不要遵守)[^。！？!?\n]{0,16}"
+    "hi": r"(?:निर्देश|नियम|आदेश)[^.!?\n।]{0,30}(?:अनदेखा|नज़रअंदाज़|नजरअंदाज|(?<!न )भूल)",
+    "zh": r"(?:忽略|无视|無視|忽视|忽視|(?<!不要)(?<!别)(?<!勿)(?:忘记|忘記|忘掉)|不要理会|"
+    r"不要遵守)[^。！？!?\n]{0,16}"
     r"(?:指令|指示|提示词|提示|规则|規則|说明|說明|要求|命令|设定)|从现在(?:开始|"
     r"起)[,，]?你(?:是|必须|要|将)"
     r"|從現在(?:開始|起)[,，]?你(?:是|必須|要|將)|不要(?:告诉|告訴|"
@@ -200,13 +209,16 @@ _PATTERNS: Mapping[str, str] = {
     r"|(?:发送|發送|上传|转发)[^。！？!?\n]{0,16}(?:聊天记录|对话|密码|系统提示|密钥)",
     "ja": r"(?:以前|これまで|今まで|上記|前|すべて|全て|システム)[^。！？!?\n]{0,12}(?:指示|"
     r"命令|ルール|"
-    r"プロンプト|指令)[^。！？!?\n]{0,8}(?:無視|忘れ|従わ)|(?:今|これ)から(?:あなた|君)は"
+    r"プロンプト|指令)[^。！？!?\n]{0,8}(?:無視|忘れ(?!ず|な)|従わな)|(?:今|これ)から(?:あなた|"
+    r"君)は"
     r"|(?:ユーザー|利用者)に(?:は)?[^。！？!?\n]{0,10}(?:知らせ|言わ|伝え|教え)(?:ない|ず)",
     "ko": r"(?:이전|위의|앞의|지금까지|모든|기존)[^.!?\n]{0,14}(?:지시|명령|규칙|프롬프트|지침)"
-    r"[^.!?\n]{0,10}(?:무시|잊|따르지)|(?:지금|이제)부터 (?:당신|너)(?:은|는)"
+    r"[^.!?\n]{0,10}(?:무시|잊(?!지)|따르지)|(?:지금|이제)부터 (?:당신|너)(?:은|는)"
     r"|사용자에게[^.!?\n]{0,12}(?:알리지|말하지)",
-    "vi": r"\b(?:bỏ qua|phớt lờ|quên)\b[^.!?\n]{0,40}(?:hướng dẫn|chỉ dẫn|chỉ thị|quy tắc|lệnh)",
-    "id": r"\b(?:abaikan|lupakan)\b[^.!?\n]{0,40}(?:instruksi|perintah|aturan|petunjuk)",
+    "vi": r"\b(?:bỏ qua|phớt lờ|(?<!đừng )(?<!không )quên)\b[^.!?\n]{0,40}(?:hướng dẫn|chỉ dẫn|"
+    r"chỉ thị|quy tắc|lệnh)",
+    "id": r"\b(?<!jangan )(?:abaikan|lupakan)\b[^.!?\n]{0,40}(?:instruksi|perintah|aturan|"
+    r"petunjuk)",
 }
 
 _COMPILED = {
