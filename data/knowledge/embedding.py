@@ -58,30 +58,15 @@ class EmbeddingWorker:
         """Embed what has no vector yet, forever. Failures are logged and tried again later."""
         while True:
             self._wake.clear()
-            wait = await self._round()
+            wait = await self.catch_up()
             try:
                 async with asyncio.timeout(wait):
                     await self._wake.wait()
             except TimeoutError:
                 pass
 
-    async def progress(self, guild_id: int) -> Progress | None:
-        """How far a guild's vectors are; None if no endpoint makes any for it."""
-        embedder = await self._embedders.of(guild_id)
-        if embedder is None:
-            return None
-        ((total, done),) = await self._database.read(
-            """SELECT count(*), count(knowledge_vectors.id) FROM knowledge_documents
-            JOIN knowledge_chunks ON document_id = knowledge_documents.id
-            LEFT JOIN knowledge_vectors ON chunk_id = knowledge_chunks.id AND model = ?
-            WHERE guild_id = ? AND ready""",
-            embedder.model,
-            guild_id,
-        )
-        return Progress(done=done, total=total)
-
-    async def _round(self) -> float:
-        """See to each guild once; seconds until the next look."""
+    async def catch_up(self) -> float:
+        """See to each guild once; seconds until the next look is due."""
         guilds = await self._database.read(
             "SELECT DISTINCT guild_id FROM knowledge_documents WHERE ready ORDER BY guild_id"
         )
@@ -98,6 +83,21 @@ class EmbeddingWorker:
                     self._not_before[guild_id] = clock() + left
             wait = min(wait, left)
         return wait
+
+    async def progress(self, guild_id: int) -> Progress | None:
+        """How far a guild's vectors are; None if no endpoint makes any for it."""
+        embedder = await self._embedders.of(guild_id)
+        if embedder is None:
+            return None
+        ((total, done),) = await self._database.read(
+            """SELECT count(*), count(knowledge_vectors.id) FROM knowledge_documents
+            JOIN knowledge_chunks ON document_id = knowledge_documents.id
+            LEFT JOIN knowledge_vectors ON chunk_id = knowledge_chunks.id AND model = ?
+            WHERE guild_id = ? AND ready""",
+            embedder.model,
+            guild_id,
+        )
+        return Progress(done=done, total=total)
 
     def _back_off(self, guild_id: int, error: Exception) -> float:
         failures = self._failures[guild_id] = self._failures.get(guild_id, 0) + 1

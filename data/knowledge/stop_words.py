@@ -77,7 +77,7 @@ _RUSSIAN = """а бы был была были было быть в вам ва�
 её если есть еще ещё ею же за и из или им их к как какая какие какой ко когда кого кто ли либо
 мне может можно мой мы на надо над нам нас не него нее неё нет ни них но ну о об он она они оно
 от очень по под почему при про с сам свой сколько со так также такой там те тем то того тоже той
-только том ты у уже хотя чего чей чем что чтобы эта эти это этот я"""
+только том ты у уже хотя чего чей чем что чтобы чём чему эта эти это этот я"""
 
 _TURKISH = """acaba ama ancak bana bazı ben beni benim bir biri biz bu bunu bunun da daha de
 değil diye en gibi hangi hem hep her hiç için ile ise kaç kadar ki kim mi mu mı mü nasıl ne neden
@@ -94,7 +94,7 @@ resumir texto dime conteúdo descreva explique resuma resumo arquivo contenuto r
 riassumere descrivi spiega testo samenvatten samenvatting inhoud beschrijf bestand vat leg vertel
 sammanfatta sammanfattning beskriv innehåll filen dokumentet streść podsumuj podsumowanie opisz
 dokument plik кратко опиши резюме документ файл содержание расскажи перескажи объясни суммируй
-özetle özet belge dosya açıkla"""
+trata trate özetle özet belge dosya açıkla"""
 
 _PHRASES = """要約 要約して まとめて まとめ 概要 教えて ください 下さい 説明 説明して について
 とは ですか ますか でした です ます どこ どの どんな どう なぜ いつ だれ 誰 何 なに いくつ

@@ -20,6 +20,7 @@ MOST_TERMS = 32
 
 _PREFIX_FROM = 4
 """Letters from which on a word also finds longer ones that begin with it."""
+_PREFIX_FROM_CASELESS = 2
 _RUN = re.compile(f"[{UNSPACED}]+")
 _HIRAGANA = re.compile("[\u3041-\u309f]+")
 
@@ -64,7 +65,11 @@ def _words(folded: str) -> Iterator[str]:
 
 
 def _term(word: str) -> str:
-    return f'"{word}"*' if len(word) >= _PREFIX_FROM and word.isalpha() else f'"{word}"'
+    # Endings follow a word in most languages. In scripts without case ("Lo"), Korean above all,
+    # a letter is a syllable or nearly so, and words are shorter.
+    caseless = any(unicodedata.category(character) == "Lo" for character in word)
+    longer = word.isalpha() and len(word) >= (_PREFIX_FROM_CASELESS if caseless else _PREFIX_FROM)
+    return f'"{word}"*' if longer else f'"{word}"'
 
 
 def _unspaced_terms(run: str) -> Iterator[str]:
