@@ -271,6 +271,7 @@ async def _wired(
     from data.mcp_file import MCP_FILE_NAME, load_mcp_servers
     from data.store import open_store
     from net.fetch import Fetcher
+    from providers.openai.fallbacks import fallback_providers
     from providers.openai.guilds import guilds_provider
     from tools.builtin import ON_BY_DEFAULT, builtin_tools
     from tools.builtin.outside import OutsideTools
@@ -291,7 +292,9 @@ async def _wired(
             embedded = await stack.enter_async_context(EmbeddedEndpoint(settings.home, local))
             base_url, model = embedded.base_url, embedded.model
         provider = _provider(settings, base_url, model)
-        stack.push_async_callback(provider.close)
+        fallbacks = fallback_providers(settings.fallbacks, limits=_limits(settings))
+        for each in (provider, *fallbacks):
+            stack.push_async_callback(each.close)
         try:
             await provider.resolve_model()
         except EndpointError as error:
@@ -306,6 +309,7 @@ async def _wired(
             connect=partial(guilds_provider, limits=_limits(settings)),
             approved_guilds=settings.approved_guilds,
             dms=settings.dms,
+            fallbacks=fallbacks,
             probes_changes=True,
             services=operators_services(settings),
             mcp_servers=load_mcp_servers(settings.home / MCP_FILE_NAME, os.environ),

@@ -11,8 +11,10 @@ from typing import cast
 
 from chat.admission import CHANNELS
 from chat.config import checked
-from chat.endpoints import MODEL
+from chat.endpoints import LAST_RESORT, MODEL
 from chat.guild_setup import LONGEST_TEXT, PERSONA, RULES, GuildSetup, SetupRefused, checked_model
+from data.endpoints import MOST, GuildEndpoint
+from data.keys import origin
 from data.store import Store
 from prompt.values import Json
 
@@ -23,7 +25,11 @@ LARGEST_FILE = 256 * 1024
 _MOST_CHANNELS = 500
 _MOST_MODELS = 100
 _TEXTS = (PERSONA, RULES)
-_KEYS = {"verbatim_config", "endpoint", PERSONA, RULES, CHANNELS, "switches"}
+_FALLBACKS = "fallbacks"
+_KEYS = {
+    *("verbatim_config", "endpoint", _FALLBACKS, LAST_RESORT, PERSONA, RULES, CHANNELS),
+    "switches",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +59,15 @@ class Portability:
         """The guild's configuration as JSON text."""
         everything = dict(await self._store.settings.everything(guild_id))
         wide = dict(everything.pop("", {}))
-        endpoint = await self._setup.endpoint(guild_id)
+        endpoints = [
+            {"base_url": each.base_url, "model": each.model}
+            for each in await self._setup.endpoints(guild_id)
+        ]
         document: dict[str, Json] = {
             "verbatim_config": FORM,
-            "endpoint": (
-                None
-                if endpoint is None
-                else {"base_url": endpoint.base_url, "model": endpoint.model}
-            ),
+            "endpoint": endpoints[0] if endpoints else None,
+            _FALLBACKS: [*endpoints[1:]],
+            LAST_RESORT: bool(wide.get(LAST_RESORT)),
             **{name: wide.get(name) for name in (*_TEXTS, CHANNELS)},
             "switches": {model: dict(values) for model, values in everything.items()},
         }
@@ -75,37 +82,57 @@ class Portability:
         endpoint is on the same server, else it has to be entered.
         """
         reading = _Reading(content, channels)
-        endpoint = None
-        if reading.endpoint is not None:
-            url, model = reading.endpoint
+        checked_ones: list[tuple[str, str, bool]] = []
+        for url, model in reading.endpoints:
             try:
-                checked_model(model)
-                endpoint = await self._setup.check_address(guild_id, url, by=by)
+                name = checked_model(model)
+                address, allow_private = await self._setup.check_address(guild_id, url, by=by)
             except SetupRefused as error:
                 reading.wrong(f"endpoint: {error}")
             else:
-                reading.fine(f"endpoint: {endpoint[0]}")
+                checked_ones.append((address, name, allow_private))
+                reading.fine(f"endpoint: {address}")
         if not all(line.fine for line in reading.lines):
             return Imported(lines=reading.lines, done=False)
         kept = (await self._store.settings.values(guild_id, "")).get(MODEL)
         wide = reading.wide if kept is None else {**reading.wide, MODEL: kept}
-        if endpoint is not None and reading.endpoint is not None:
-            url, allow_private = endpoint
+        await self._put_endpoints(guild_id, checked_ones, by=by)
+        if any(each.sealed_key is None for each in await self._setup.endpoints(guild_id)):
+            reading.fine("An endpoint has no key. Enter one with /config setup if it needs it")
+        await self._store.settings.replace(guild_id, {"": wide, **reading.switches})
+        return Imported(lines=reading.lines, done=True)
+
+    async def _put_endpoints(
+        self, guild_id: int, wanted: Sequence[tuple[str, str, bool]], *, by: int
+    ) -> None:
+        """Put endpoints (URL, model, whether it may be private) in the place of the guild's."""
+        present = await self._setup.endpoints(guild_id)
+        names = [(url, model) for url, model, _ in wanted]
+        for each in present:
+            if (each.base_url, each.model) not in names:
+                await self._store.endpoints.remove_one(guild_id, each.id)
+        for url, model, allow_private in wanted:
             await self._store.endpoints.put(
                 guild_id,
                 base_url=url,
-                model=reading.endpoint[1].strip(),
-                sealed_key=None,
+                model=model,
+                sealed_key=_key_among(present, url),
                 allow_private=allow_private,
                 set_by=by,
+                added=True,
             )
-            stored = await self._setup.endpoint(guild_id)
-            if stored is None or stored.sealed_key is None:
-                reading.fine("The endpoint has no key. Enter one with /config setup if it needs it")
-        else:
-            await self._store.endpoints.remove(guild_id)
-        await self._store.settings.replace(guild_id, {"": wide, **reading.switches})
-        return Imported(lines=reading.lines, done=True)
+        for each in await self._setup.endpoints(guild_id):
+            now = [(one.base_url, one.model) for one in await self._setup.endpoints(guild_id)]
+            name = each.base_url, each.model
+            await self._store.endpoints.move(
+                guild_id, each.id, by=names.index(name) - now.index(name)
+            )
+
+
+def _key_among(endpoints: Sequence[GuildEndpoint], url: str) -> str | None:
+    """The key that is kept for the origin of a URL."""
+    keys = [each.sealed_key for each in endpoints if origin(each.base_url) == origin(url)]
+    return next((key for key in keys if key is not None), None)
 
 
 class _Reading:
@@ -115,12 +142,15 @@ class _Reading:
         self.lines: list[Line] = []
         self.wide: dict[str, Json] = {}
         self.switches: dict[str, Mapping[str, Json]] = {}
-        self.endpoint: tuple[str, str] | None = None
+        self.endpoints: list[tuple[str, str]] = []
+        """URL and model of each, in order."""
         document = self._document(content)
         if document is None:
             return
         readers: dict[str, Callable[[Json], None]] = {
             "endpoint": self._read_endpoint,
+            _FALLBACKS: self._read_fallbacks,
+            LAST_RESORT: self._read_last_resort,
             PERSONA: lambda value: self._read_text(PERSONA, value),
             RULES: lambda value: self._read_text(RULES, value),
             CHANNELS: lambda value: self._read_channels(value, channels),
@@ -165,7 +195,22 @@ class _Reading:
         elif not isinstance(url, str) or not isinstance(model, str) or not model.strip():
             self.wrong("endpoint: base_url and model must be texts")
         else:
-            self.endpoint = url, model
+            self.endpoints.append((url, model))
+
+    def _read_fallbacks(self, value: Json) -> None:
+        entries = cast("list[Json]", value) if isinstance(value, list) else None
+        if entries is None or len(entries) >= MOST or (entries and not self.endpoints):
+            self.wrong(f"{_FALLBACKS}: must be a list of {MOST - 1} at most, behind an endpoint")
+            return
+        for each in entries:
+            self._read_endpoint(each)
+
+    def _read_last_resort(self, value: Json) -> None:
+        if not isinstance(value, bool):
+            self.wrong(f"{LAST_RESORT}: must be true or false")
+        elif value:
+            self.wide[LAST_RESORT] = True
+            self.fine(f"{LAST_RESORT}: on")
 
     def _read_text(self, name: str, value: Json) -> None:
         if not isinstance(value, str) or len(value) > LONGEST_TEXT:

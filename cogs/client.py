@@ -24,6 +24,7 @@ from cogs.chat import Chat
 from cogs.config import INTENT_LOST, Config
 from cogs.delivery import CADENCE
 from cogs.details import Details
+from cogs.endpoints import Endpoints
 from cogs.explain import Explain
 from cogs.mcp import Mcp
 from cogs.operator import Operator, operators_of
@@ -127,6 +128,7 @@ class VerbatimBot(commands.Bot):
         config = Config(self._service, self._desk.admission, reads_all=self._reads_all)
         await self.add_cog(config)
         await self.add_cog(Setup(self._desk, config.config))
+        await self.add_cog(Endpoints(self._desk.setup, config.config))
         await self.add_cog(ServiceCommands(self._desk.services, config.config))
         await self.add_cog(Probing(self._desk.prober))
         await self.add_cog(tool)

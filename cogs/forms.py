@@ -50,11 +50,16 @@ class Form(ui.Modal):
 
 
 class EndpointForm(Form):
-    """URL, model and key of a server's own endpoint."""
+    """URL, model and key of a server's own endpoint: of its first one, or of one that is `added`
+    behind all others."""
 
-    def __init__(self, setup: GuildSetup, present: GuildEndpoint | None) -> None:
-        super().__init__(title="An endpoint for this server")
+    def __init__(
+        self, setup: GuildSetup, present: GuildEndpoint | None, *, added: bool = False
+    ) -> None:
+        title = "A fallback for this server" if added else "An endpoint for this server"
+        super().__init__(title=title)
         self._setup = setup
+        self._added = added
         has_key = present is not None and present.sealed_key is not None
         self._url: _Field = ui.TextInput(
             custom_id="url",
@@ -93,7 +98,7 @@ class EndpointForm(Form):
         wish = Wish(url=self._url.value, model=self._model.value, key=self._key.value)
         try:
             saved = await self._setup.set_endpoint(
-                interaction.guild_id, wish, by=interaction.user.id
+                interaction.guild_id, wish, by=interaction.user.id, added=self._added
             )
         except SetupRefused as error:
             content = str(error)

@@ -148,7 +148,7 @@ class Setup(commands.Cog):
         )
         view.stop()
         await interaction.response.send_message(
-            "This forgets the server's own endpoint with its key, persona, rules, channels and "
+            "This forgets the server's own endpoints with their keys, persona, rules, channels and "
             "switches. What members had remembered stays. `/config export` saves the rest before.",
             view=view,
             ephemeral=True,

@@ -167,6 +167,8 @@ async def read_in(desk: Desk, document: Any, *, by: int = ADMIN) -> Imported:
 VALID: dict[str, Any] = {
     "verbatim_config": 1,
     "endpoint": {"base_url": PUBLIC, "model": "first"},
+    "fallbacks": [{"base_url": "https://9.9.9.9/v1", "model": "second"}],
+    "operator_as_last_resort": True,
     "persona": "Pip",
     "server_rules": None,
     "channels": ["100"],
@@ -183,7 +185,7 @@ async def test_a_file_takes_the_place_of_what_was_there(store: Store, desk: Desk
     assert all(line.fine for line in imported.lines)
     assert await desk.setup.persona(GUILD) == ("Pip", "")
     assert await store.settings.everything(GUILD) == {
-        "": {"persona": "Pip", "channels": ["100"]},
+        "": {"persona": "Pip", "channels": ["100"], "operator_as_last_resort": True},
         "first": {"nudge": "off"},
     }
     assert (await stored(desk)).sealed_key is None
@@ -198,7 +200,7 @@ async def test_a_key_stays_where_the_file_names_the_same_server(desk: Desk) -> N
     assert (await stored(desk)).sealed_key is not None
     await read_in(desk, VALID | {"endpoint": {"base_url": "https://9.9.9.9/v1", "model": "m"}})
     assert (await stored(desk)).sealed_key is None
-    await read_in(desk, VALID | {"endpoint": None})
+    await read_in(desk, VALID | {"endpoint": None, "fallbacks": []})
     assert await desk.setup.endpoint(GUILD) is None
 
 
@@ -251,10 +253,10 @@ async def test_every_line_is_reported_not_only_the_first_that_is_wrong(desk: Des
 
 
 async def test_a_file_does_not_choose_a_model_of_the_operators(store: Store, desk: Desk) -> None:
-    imported = await read_in(desk, VALID | {"endpoint": None, "model": "expensive"})
+    imported = await read_in(desk, VALID | {"endpoint": None, "fallbacks": [], "model": "expensive"})
     assert not imported.done
     with pytest.raises(SetupRefused, match="whose model the operator chooses"):
         await desk.setup.set_model(GUILD, "expensive", by=ADMIN)
     await desk.setup.set_model(GUILD, "expensive", by=OPERATOR)
-    assert (await read_in(desk, VALID | {"endpoint": None})).done
+    assert (await read_in(desk, VALID | {"endpoint": None, "fallbacks": []})).done
     assert (await store.settings.values(GUILD, ""))["model"] == "expensive"

@@ -248,6 +248,33 @@ def test_written_down_are_all_variables_and_no_others(name: str):
     assert set(re.findall(r"\b(?:DISCORD_TOKEN|VERBATIM_[A-Z_]+)\b", text)) == VARIABLES
 
 
+def test_fallbacks_come_from_a_variable_or_from_tables(tmp_path: Path):
+    (tmp_path / "config.toml").write_text(
+        '[[fallbacks]]\nbase_url = "http://a.example"\n'
+        '[[fallbacks]]\nbase_url = "http://b.example/v1"\nmodel = "m"\napi_key = "secret-b"\n'
+    )
+    first, second = load(tmp_path).fallbacks
+    assert (first.base_url, first.model, first.api_key) == ("http://a.example/v1", None, None)
+    assert (second.base_url, second.model) == ("http://b.example/v1", "m")
+    assert "secret-b" not in repr(second)
+    assert "secret-b" in load(tmp_path).secrets()
+    given = '[{"base_url": "https://c.example/v1"}]'
+    (only,) = load(tmp_path, VERBATIM_FALLBACKS=given).fallbacks
+    assert only.base_url == "https://c.example/v1"
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["https://c.example", '{"base_url": "x"}', '[{"url": "x-secret"}]', '[{"base_url": "ftp:x"}]'],
+)
+def test_fallbacks_that_cannot_be_used_are_told_without_what_they_hold(
+    tmp_path: Path, written: str
+):
+    (line,) = refusal(tmp_path, VERBATIM_FALLBACKS=written)[:1]
+    assert line.startswith("VERBATIM_FALLBACKS (from the environment): ")
+    assert "secret" not in line
+
+
 def test_the_example_as_it_stands_changes_nothing(tmp_path: Path):
     dotenv = REPOSITORY / ".env.example"
     names = re.findall(r"^([A-Z_]+)=", dotenv.read_text(encoding="utf-8"), re.MULTILINE)

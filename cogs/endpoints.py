@@ -1,0 +1,158 @@
+"""/config endpoints: the endpoints of a server, in the order in which they are tried.
+
+Invariant: each use of a control needs Manage Server at that moment, keys are never shown, and what
+a control acts on stands in its custom id, so that it works after a restart too.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+
+import discord
+from discord import app_commands, ui
+from discord.ext import commands
+
+from chat.guild_setup import GuildSetup
+from cogs.forms import EndpointForm, clipped
+from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
+from data.endpoints import MOST, GuildEndpoint
+
+if TYPE_CHECKING:
+    # Circular at run time: discord.py itself imports it for type checkers alone.
+    from discord.types.interactions import SelectMessageComponentInteractionData
+
+log = logging.getLogger(__name__)
+
+_PREFIX = "endpoints:"
+_CHOOSE, _ADD, _LAST_RESORT = "choose", "add", "last_resort"
+_MOVES = {"up": -1, "down": 1}
+_REMOVE = "remove"
+
+
+class Endpoints(commands.Cog):
+    """Adds its command to `family`, the /config group, and serves its controls."""
+
+    def __init__(self, setup: GuildSetup, family: app_commands.Group) -> None:
+        self._setup = setup
+        family.add_command(
+            app_commands.Command(
+                name="endpoints",
+                description="The order of this server's endpoints, and fallbacks",
+                callback=self._show,  # pyright: ignore[reportArgumentType]
+            )
+        )
+
+    async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        """Integration settings may open a command to anyone; Manage Server is needed still."""
+        require_manage_guild(interaction)
+        return True
+
+    @commands.Cog.listener()
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Serve a control, also one from before a restart."""
+        if interaction.type is not discord.InteractionType.component:
+            return
+        data = cast("SelectMessageComponentInteractionData", interaction.data)
+        custom_id = data["custom_id"]
+        if not custom_id.startswith(_PREFIX):
+            return
+        guild_id = interaction.guild_id
+        if guild_id is None or not interaction.permissions.manage_guild:
+            await answer_privately(interaction, NOT_ALLOWED)
+            return
+        action, _, chosen = custom_id.removeprefix(_PREFIX).partition(":")
+        try:
+            if action == _ADD:
+                await interaction.response.send_modal(EndpointForm(self._setup, None, added=True))
+                return
+            await interaction.response.defer()
+            if action == _CHOOSE:
+                chosen = data["values"][0]
+            else:
+                await self._act(guild_id, action, chosen)
+            content, view = await self._panel(guild_id, chosen)
+            await interaction.edit_original_response(content=content, view=view)
+        except Exception:
+            log.exception("A control of /config endpoints could not be served.")
+            await answer_privately(interaction, BROKEN)
+
+    async def _act(self, guild_id: int, action: str, chosen: str) -> None:
+        if action in _MOVES:
+            await self._setup.move_endpoint(guild_id, chosen, by=_MOVES[action])
+        elif action == _REMOVE:
+            await self._setup.remove_endpoint(guild_id, chosen)
+        elif action == _LAST_RESORT:
+            await self._setup.set_last_resort(guild_id, on=chosen == "on")
+
+    async def _show(self, interaction: discord.Interaction) -> None:
+        if interaction.guild_id is None:
+            raise AssertionError("the /config family is for servers only")
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        content, view = await self._panel(interaction.guild_id, "")
+        await interaction.edit_original_response(content=content, view=view)
+
+    async def _panel(self, guild_id: int, chosen: str) -> tuple[str, ui.View]:
+        endpoints = await self._setup.endpoints(guild_id)
+        last_resort = await self._setup.last_resort(guild_id)
+        return _in_words(endpoints, last_resort=last_resort), _view(
+            endpoints, chosen, last_resort=last_resort
+        )
+
+
+def _in_words(endpoints: Sequence[GuildEndpoint], *, last_resort: bool) -> str:
+    if not endpoints:
+        return (
+            "This server has no endpoint of its own; the operator's serves it where they have "
+            "approved that. `/config setup` brings one."
+        )
+    lines = ["Tried in this order, the next one where one fails before an answer has begun:"]
+    for place, each in enumerate(endpoints, start=1):
+        key = "with a key" if each.sealed_key else "without a key"
+        model = clipped(each.model or "its first model", 80)
+        lines.append(f"{place}. `{model}` at {clipped(each.base_url, 150)}, {key}")
+    if last_resort:
+        lines.append(f"{len(endpoints) + 1}. the operator's endpoint, if they have approved it")
+    return "\n".join(lines)
+
+
+def _view(endpoints: Sequence[GuildEndpoint], chosen: str, *, last_resort: bool) -> ui.View:
+    view = ui.View(timeout=None)
+    ids = [each.id for each in endpoints]
+    if endpoints:
+        view.add_item(
+            ui.Select(
+                custom_id=f"{_PREFIX}{_CHOOSE}",
+                placeholder="Choose one to move or remove",
+                options=[
+                    discord.SelectOption(
+                        label=clipped(f"{place}. {each.model or 'its first model'}", 100),
+                        description=clipped(urlsplit(each.base_url).netloc, 100),
+                        value=each.id,
+                        default=each.id == chosen,
+                    )
+                    for place, each in enumerate(endpoints, start=1)
+                ],
+            )
+        )
+    if chosen in ids:
+        place = ids.index(chosen)
+        view.add_item(_button("Up", f"up:{chosen}", disabled=place == 0))
+        view.add_item(_button("Down", f"down:{chosen}", disabled=place == len(ids) - 1))
+        view.add_item(_button("Remove", f"{_REMOVE}:{chosen}", style=discord.ButtonStyle.danger))
+    view.add_item(_button("Add a fallback", f"{_ADD}:", disabled=len(endpoints) >= MOST))
+    if endpoints:
+        label = "Never use the operator's" if last_resort else "The operator's as last resort"
+        view.add_item(_button(label, f"{_LAST_RESORT}:{'off' if last_resort else 'on'}"))
+    view.stop()
+    return view
+
+
+def _button(
+    label: str,
+    action: str,
+    *,
+    style: discord.ButtonStyle = discord.ButtonStyle.secondary,
+    disabled: bool = False,
+) -> ui.Button[ui.View]:
+    return ui.Button(label=label, custom_id=f"{_PREFIX}{action}", style=style, disabled=disabled)
