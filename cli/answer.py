@@ -6,7 +6,8 @@ stands in a live region below it, or waits; it is committed when a tool runs or 
 
 import asyncio
 import time
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import Self, TextIO
 
@@ -79,10 +80,25 @@ class AnswerView:
         await self._stop_drawing()
         self._commit_runs(last=True)
         self._commit_text()
+        for file in reply.files:
+            size = f"{len(file.data):,} bytes"
+            self._print(f"[file] {one_line(file.name, _ARGUMENT_CHARS)}, {size}, for Discord only")
         for notice in reply.notices:
             self._print(f"! {one_line(notice, _NOTICE_CHARS)}", "yellow")
         if reply.remedy:  # who sits here is the operator
             self._print(f"  {one_line(reply.remedy, _NOTICE_CHARS)}", "yellow")
+
+    @asynccontextmanager
+    async def question(self, words: str) -> AsyncGenerator[None]:
+        """Leave the terminal to whoever answers a question, which is printed."""
+        await self._stop_drawing()
+        self._commit_text()
+        self._stdout.write(printable(words))
+        self._stdout.flush()
+        try:
+            yield
+        finally:
+            await self.__aenter__()
 
     async def _stop_drawing(self) -> None:
         if self._drawing is None:

@@ -18,6 +18,7 @@ from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRe
 from chat.reply import Reply
 from chat.service import ToolListing
 from cli.answer import AnswerView
+from cli.consent import TerminalApprover
 from cli.terminal import InputLines, forsake, one_line, printable, write_anything
 from prompt.values import Attachment
 from tools.registry import FileGone
@@ -134,20 +135,23 @@ async def run_console(
     `greeting` lines are for terminals only. Must run in the main thread, where Ctrl-C arrives.
     """
     write_anything(stdout)
-    chat = _Chat(turns, Member(id=_MEMBER_ID, name=member_name), bot_name, stdout)
+    lines = InputLines(stdin)
+    asks = lines if stdin.isatty() else None
+    chat = _Chat(turns, Member(id=_MEMBER_ID, name=member_name), bot_name, stdout, asks)
     try:
-        await _converse(chat, greeting, stdin)
+        await _converse(chat, greeting, stdin, lines)
     except BrokenPipeError:  # whoever read us has had enough
         forsake(stdout)
         return 1
     return int(chat.failed and not stdin.isatty())
 
 
-async def _converse(chat: "_Chat", greeting: Sequence[str], stdin: TextIO) -> None:
+async def _converse(
+    chat: "_Chat", greeting: Sequence[str], stdin: TextIO, lines: InputLines
+) -> None:
     interactive = stdin.isatty()
     if interactive:
         chat.say(*greeting, "/help lists the commands.")
-    lines = InputLines(stdin)
     with _on_interrupt(lambda: chat.stop_answer() or lines.end()):
         while True:
             if interactive:
@@ -165,10 +169,19 @@ async def _converse(chat: "_Chat", greeting: Sequence[str], stdin: TextIO) -> No
 
 
 class _Chat:
-    """A session: what was said, and the answer under way if there is one."""
+    """A session: what was said, and the answer under way if there is one. `lines` answer what
+    tools ask; None where nobody sits there."""
 
-    def __init__(self, turns: Turns, member: Member, bot_name: str, stdout: TextIO) -> None:
+    def __init__(
+        self,
+        turns: Turns,
+        member: Member,
+        bot_name: str,
+        stdout: TextIO,
+        lines: InputLines | None,
+    ) -> None:
         self._turns = turns
+        self._lines = lines
         self._member = member
         self._bot = Member(id=_BOT_ID, name=bot_name)
         self._stdout = stdout
@@ -200,8 +213,11 @@ class _Chat:
 
     async def _respond(self, text: str) -> None:
         message = self._history.add(self._member, text)
-        request = TurnRequest(place=PLACE, member=self._member, message=message)
         async with AnswerView(self._stdout) as view:
+            approver = TerminalApprover(view, self._lines) if self._lines else None
+            request = TurnRequest(
+                place=PLACE, member=self._member, message=message, approver=approver
+            )
             presenter = ConsolePresenter(view, self._history, self._bot)
             self._answer = asyncio.create_task(
                 self._turns.respond(request, self._history, presenter)
