@@ -77,6 +77,7 @@ RULES: tuple[Rule, ...] = (
             r"|(not? (currently )?(support|accept|allow|a |an |have )|unsupported|without|missing"
             r"|does ?n.t|at most 0|no endpoints|unknown|unexpected|only).{0,60}"
             r"(image|vision|multi.?modal|mmproj|'text' content)"
+            r"|(unsupported|invalid) content|content.?type"
             r"|content.{0,60}(must be|should be|valid|expected|be a) ?(a |an )?str"
             r"|expected (a |an )?string|valid string|concatenate str|cannot unmarshal array"
         ),
@@ -151,6 +152,7 @@ RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(_words(_TEMPLATE), _has_role("tool"), (("tool_role", "as_user"),)),
+    Rule(_words(_TEMPLATE), _has_images, (("vision", "off"),)),
 )
 """The first that fits counts; what several causes share stands last."""
 

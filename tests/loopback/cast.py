@@ -203,7 +203,7 @@ _CAST = (
                 "Invalid tool_choice type: 'object'. Supported string values: none, auto, required",
                 rules.choice_is_object,
             ),
-            refuses(plain_shape, 400, "'messages' field must have content", rules.content_not_text),
+            refuses(plain_shape, 400, "'messages' field must have content", rules.null_content),
             refuses(
                 plain_shape,
                 400,

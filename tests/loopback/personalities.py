@@ -87,7 +87,7 @@ def think(body: Body, *, told_natively: bool) -> Said:
     """The model. It speaks to the last message alone, but for what it was told of tools."""
     messages: Sequence[Mapping[str, Json]] = body["messages"]
     last = messages[-1]
-    words = str(last["content"])
+    words = _text(last["content"])
     if last["role"] == "tool" or RESULT_MARK in words:
         result = words.rpartition(f"{RESULT_MARK} roll_dice:")[2].strip()
         return Said(text=f"The dice say {result}")
@@ -100,6 +100,14 @@ def think(body: Body, *, told_natively: bool) -> Said:
     if "Count" in words:
         return Said(text=" ".join(str(number) for number in range(1, 21)))
     return Said(text="Hello there.")
+
+
+def _text(content: Json) -> str:
+    """The words of a message, without its images."""
+    if isinstance(content, str):
+        return content
+    parts: Sequence[Mapping[str, Json]] = content or ()
+    return "\n".join(part["text"] for part in parts if part["type"] == "text")
 
 
 class PersonalEndpoint:

@@ -4,6 +4,7 @@ Invariant: a rule looks at one request and knows nothing of the client; each is 
 check or that of a chat template which the server renders.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -127,6 +128,14 @@ def arguments_as_text(body: Body) -> bool:
 
 def content_not_text(body: Body) -> bool:
     return any(not isinstance(message.get("content"), str) for message in messages(body))
+
+
+def null_content(body: Body) -> bool:
+    return any(message.get("content") is None for message in messages(body))
+
+
+def any_image(body: Body) -> bool:
+    return any('"image_url"' in json.dumps(message.get("content")) for message in messages(body))
 
 
 def unfinished_function(body: Body) -> bool:

@@ -66,6 +66,7 @@ class ContentDelivery:
             content_type=upload.content_type or "application/octet-stream",
             description=description,
             ephemeral=channel is None,
+            duration=upload.duration,
         )
         if upload.data.startswith(PNG_SIGNATURE) and len(upload.data) > PNG_HEADER_BYTES:
             stored.content_type = "image/png"

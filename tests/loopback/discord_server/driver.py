@@ -42,12 +42,31 @@ class Driver:
         *,
         reply_to: Message | None = None,
         files: Sequence[Upload] = (),
+        stickers: Sequence[str] = (),
+        poll: Sequence[str] = (),
+        embeds: Sequence[Payload] = (),
     ) -> Message:
-        """Send a message; a reply notifies the author of what it replies to."""
-        body: Payload = {"content": text}
+        """Send a message; a reply notifies the author of what it replies to. `stickers` are
+        names, `poll` a question and its answers. Embeds are for webhooks and bots."""
+        body: Payload = {"content": text, "embeds": list(embeds)}
+        if stickers or poll:
+            body |= {"sticker_ids": list(stickers), "poll": list(poll)}
         if reply_to is not None:
             body["message_reference"] = {"message_id": reply_to.id, "channel_id": channel.id}
         message = self._core.messages.compose(channel, user, body, files)
+        message.stickers, message.poll = stickers, poll
+        self._core.messages.publish(message)
+        return message
+
+    def forward(self, channel: Channel, user: User, forwarded: Message) -> Message:
+        """Forward a message to a channel; it shows a copy and has no words of its own."""
+        message = Message(
+            id=self._core.world.next_id(),
+            channel=channel,
+            author=user,
+            created=time.time(),
+            forwards=forwarded,
+        )
         self._core.messages.publish(message)
         return message
 

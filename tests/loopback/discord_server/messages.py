@@ -242,6 +242,7 @@ class Messages:
                 filename=named.get("filename") or file.filename,
                 data=file.data,
                 content_type=file.content_type,
+                duration=file.duration,
             )
             stored.append(self._cdn.store(upload, channel, description=named.get("description")))
         return stored

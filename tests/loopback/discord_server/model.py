@@ -5,6 +5,7 @@ JSON (`payloads`), of who may do what (`permissions`) or of what is allowed (the
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -134,6 +135,8 @@ class StoredFile:
     description: str | None = None
     size: tuple[int, int] | None = None
     ephemeral: bool = False
+    duration: float | None = None
+    """Seconds, of a voice message alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +147,8 @@ class Upload:
     data: bytes
     content_type: str | None = None
     slot: str = "0"
+    duration: float | None = None
+    """Seconds; set, it makes the file a voice message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +186,11 @@ class Message:
     tts: bool = False
     nonce: str | int | None = None
     reply_to: "Message | None" = None
+    forwards: "Message | None" = None
+    stickers: Sequence[str] = ()
+    """Names."""
+    poll: Sequence[str] = ()
+    """The question, then the answers."""
     interaction: "Interaction | None" = None
     mentions: list[User] = field(default_factory=list[User])
     mention_roles: list[int] = field(default_factory=list[int])

@@ -4,6 +4,7 @@ Invariant: ids and permission bits leave as strings, times as ISO 8601 in UTC, a
 that a client library reads without asking first is there.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from tests.loopback.discord_server.model import (
@@ -219,6 +220,26 @@ def message_reference(target: Message) -> Payload:
     if target.channel.guild is not None:
         reference["guild_id"] = str(target.channel.guild.id)
     return reference
+
+
+def sticker_payloads(names: Sequence[str]) -> list[Payload]:
+    """The sticker items of a message; format 1 is PNG."""
+    return [{"id": str(900 + at), "name": name, "format_type": 1} for at, name in enumerate(names)]
+
+
+def poll_payload(lines: Sequence[str]) -> Payload:
+    """A poll that is open: its question, then its answers."""
+    question, *answers = lines
+    return {
+        "question": {"text": question},
+        "answers": [
+            {"answer_id": number, "poll_media": {"text": answer}}
+            for number, answer in enumerate(answers, 1)
+        ],
+        "expiry": timestamp(4102444800.0),
+        "allow_multiselect": False,
+        "layout_type": 1,
+    }
 
 
 def without_content(payload: Payload, bot: User) -> Payload:

@@ -12,7 +12,9 @@ from tests.loopback.discord_server.objects import (
     member_payload,
     message_reference,
     partial_member_payload,
+    poll_payload,
     role_payload,
+    sticker_payloads,
     timestamp,
     user_payload,
 )
@@ -191,6 +193,8 @@ class Payloads:
             payload["width"], payload["height"] = stored.size
         if stored.ephemeral:
             payload["ephemeral"] = True
+        if stored.duration is not None:
+            payload |= {"duration_secs": stored.duration, "waveform": "AAAA"}
         return payload
 
     def message(self, message: Message) -> Payload:
@@ -274,6 +278,13 @@ class Payloads:
             payload["nonce"] = message.nonce
         if message.reply_to is not None:
             payload["message_reference"] = message_reference(message.reply_to)
+        if message.forwards is not None:
+            payload["message_reference"] = {**message_reference(message.forwards), "type": 1}
+            payload["message_snapshots"] = [{"message": self._bare_message(message.forwards)}]
+        if message.stickers:
+            payload["sticker_items"] = sticker_payloads(message.stickers)
+        if message.poll:
+            payload["poll"] = poll_payload(message.poll)
         if message.interaction is not None:
             payload["application_id"] = str(self._world.application_id)
             payload["webhook_id"] = str(self._world.application_id)

@@ -30,6 +30,10 @@ PLAIN: dict[str, Any] = {
     "stream": True,
     "stream_options": {},
 }
+SHOWN: dict[str, Any] = {
+    **PLAIN,
+    "messages": [SYSTEM, {"role": "user", "content": [{"type": "image_url", "image_url": {}}]}],
+}
 FOLLOW_UP: dict[str, Any] = {**PLAIN, "messages": [SYSTEM, HI, CALLING, RESULT]}
 
 
@@ -89,10 +93,39 @@ def test_words_name_a_change(said: str, body: dict[str, Any], name: str, value: 
     assert named(said, body, Wire()) == Change(name=name, value=value)
 
 
+NO_IMAGES = [
+    "image input is not supported - hint: you may need to provide the mmproj",
+    "unsupported content[].type",
+    "this model is missing data required for image input",
+    "json: cannot unmarshal array into Go struct field Message.messages.content of type string",
+    "Model does not support images. Please use a model that does.",
+    "Vision add-on is not loaded, but images were provided for processing",
+    "At most 0 image(s) may be provided in one prompt.",
+    "tiny is not a multimodal model",
+    "Only 'text' content type is supported.",
+    'Jinja Exception: can only concatenate str (not "list") to str',
+    "Failed to deserialize: messages[1]: unknown variant `image_url`, expected `text`",
+    "No endpoints found that support image input",
+    "Invalid content type. image_url is only supported by certain models.",
+    "messages.1.content: Input should be a valid string",
+    "Error rendering prompt with jinja template",
+]
+"""What llama.cpp, Ollama, LM Studio, vLLM, mlx_lm, chat templates and hosts answer."""
+
+
+@pytest.mark.parametrize("said", NO_IMAGES)
+def test_words_about_images_take_them_back(said: str) -> None:
+    assert named(said, SHOWN, Wire()) == Change(name="vision", value="off")
+    assert named(said, PLAIN, Wire()) != Change(name="vision", value="off")
+
+
 @pytest.mark.parametrize(
     ("said", "body"),
     [
         ("", FOLLOW_UP),
+        ("Could not process image: it is too large", SHOWN),
+        ("failed to decode image bytes", SHOWN),
+        ("the request exceeds the available context size", SHOWN),
         ("Internal server error", FOLLOW_UP),
         ("CUDA out of memory", FOLLOW_UP),
         ("temperature must be at most 2", FOLLOW_UP),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from chat.switches import SWITCHES
 from providers.openai import transforms
 from providers.openai.transforms import (
     LATE,
@@ -194,6 +195,73 @@ def test_fields_beside_the_tools_go_with_them() -> None:
 )
 def test_thinking_is_switched_off_by_one_field(how: str, field: dict[str, Any]) -> None:
     assert thinking(BODY, wire("thinking", how)) == {**BODY, **field}
+
+
+# Images.
+
+CAT = {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,AAAA"}}
+
+
+def words(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
+
+
+def showing(*parts: dict[str, Any]) -> Message:
+    return {"role": "user", "content": list(parts)}
+
+
+SHOWN = showing(words("This."), CAT)
+
+
+def test_words_beside_an_image_are_joined_with_words_alone() -> None:
+    joined = showing(words("hi\n\nThis."), CAT, words("hi\n\nhi"))
+    assert merge_same_role([HI, SHOWN, HI, message("user", " "), HI], DEFAULT) == [joined]
+    twice = showing(words("This."), CAT, words("This."), CAT)
+    assert merge_same_role([SHOWN, SHOWN], DEFAULT) == [twice]
+
+
+def test_a_message_of_images_alone_says_something() -> None:
+    off = wire("merge_same_role", "off")
+    assert merge_same_role([showing(CAT), showing()], off) == [showing(CAT)]
+    assert merge_same_role([HI, showing(CAT)], DEFAULT) == [showing(words("hi"), CAT)]
+
+
+def test_a_head_is_folded_into_words_beside_an_image() -> None:
+    folded = system_layout([HEAD, SHOWN], wire("system_layout", "fold_into_user"))
+    assert folded == [showing(words("Be Fern.\n\nThis."), CAT)]
+    folded = system_layout([HEAD, showing(CAT)], wire("system_layout", "fold_into_user"))
+    assert folded == [showing(words("Be Fern."), CAT)]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        DEFAULT.changed(spec.name, value)
+        for spec in SWITCHES
+        for value in spec.choices
+        if spec.name in WIRE_NAMES
+    ],
+    ids=lambda wanted: next(
+        (
+            f"{n}={wanted.value(n)}"
+            for n in sorted(WIRE_NAMES)
+            if wanted.value(n) != DEFAULT.value(n)
+        ),
+        "defaults",
+    ),
+)
+def test_no_switch_loses_or_moves_an_image(wanted: Wire) -> None:
+    """Nor do transforms change the parts that they were given."""
+    messages = [HEAD, HI, calling(), RESULT, message("assistant", "7."), HI, SHOWN, LATER]
+    body: Body = {**BODY, "messages": messages}
+    before = json.dumps(body)
+    sent = transformed(body, wanted)["messages"]
+    assert json.dumps(body) == before
+    shown = [each["content"] for each in sent if isinstance(each["content"], list)]
+    assert len(shown) == 1
+    assert [part["type"] for part in shown[0]][:2] == ["text", "image_url"]
+    assert shown[0][0]["text"].endswith("This.")
+    assert shown[0][1] == CAT
 
 
 # All of them.
