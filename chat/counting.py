@@ -100,3 +100,8 @@ def window_of(reported: int) -> int:
     if usual is not None and reported >= _FILLED * usual:
         return usual
     return -(-reported // _STEP) * _STEP
+
+
+def window_below(tokens: int) -> int | None:
+    """The largest usual window that would not have held so many tokens."""
+    return max((size for size in _WINDOWS if size < tokens), default=None)

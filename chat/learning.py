@@ -89,8 +89,9 @@ class Learning:
                 self.route.key, self.route.provider.model, replace(verdict, token_ratio=ratio)
             )
 
-    async def cut(self, left: int) -> None:
-        """Remember that it cut a prompt without saying so, and what was left of it in tokens."""
+    async def cut(self, left: int | None) -> None:
+        """Remember that it cut a prompt without saying so, and what was left of it in tokens;
+        None once it has taken more."""
         verdict = replace(await self.verdict(), cut_at=left)
         await self.store.verdicts.put(self.route.key, self.route.provider.model, verdict)
 

@@ -15,6 +15,9 @@ from providers.wire import Change
 
 log = logging.getLogger(__name__)
 
+_TAKES_MORE = 1.1
+"""So many times the tokens that were left of a cut prompt show a larger window."""
+
 
 async def learn_from(plan: Plan, run: TurnRun) -> None:
     """Remember how the endpoint called tools, how its chat template begins an answer, and how it
@@ -35,9 +38,12 @@ async def _learn_counts(plan: Plan, counts: Sequence[Count]) -> None:
     """Remember how the endpoint counts tokens, and that it cuts prompts where it has done so."""
     learning = Learning(store=plan.store, route=plan.route)
     for count in counts:
-        before = (await learning.verdict()).token_ratio
+        verdict = await learning.verdict()
+        before = verdict.token_ratio
         if (left := cut_at(count, before)) is None:
             await learning.counted(ratio_after(before, [count]))
+            if verdict.cut_at is not None and count.reported > verdict.cut_at * _TAKES_MORE:
+                await learning.cut(None)
             continue
         window = Change(name=CONTEXT_WINDOW, value=str(window_of(left)))
         model, endpoint = plan.route.provider.model, plan.route.provider.endpoint

@@ -14,8 +14,8 @@ from prompt.verbatim import Verdict, WireMode
 class Overview:
     """What is known of the endpoint, and how a guild is set up for it.
 
-    `brought` tells that it is the guild's own. `exposure` says how tools are shown to the model;
-    `deferred` are those that only a search shows.
+    `brought` tells that it is the guild's own, `notes` what is wrong with it. `exposure` says how
+    tools are shown to the model; `deferred` are those that only a search shows.
     """
 
     endpoint: str
@@ -26,6 +26,7 @@ class Overview:
     context_window: int | None
     switches: Sequence[Switch]
     brought: bool = False
+    notes: Sequence[str] = ()
     exposure: str = ""
     deferred: frozenset[str] = frozenset()
 

@@ -9,6 +9,7 @@ import logging
 from dataclasses import dataclass, field, replace
 
 from chat.config import TurnConfig, is_open, turn_config
+from chat.counting import window_below
 from chat.endpoints import Route
 from chat.gather import Gathered
 from chat.generation import Generation
@@ -18,7 +19,7 @@ from data.store import Store
 from prompt.assemble import assemble
 from prompt.prompt import Prompt
 from prompt.verbatim import wire_mode
-from providers.base import Replan, ToolsRefused
+from providers.base import ContextTooLong, Replan, ToolsRefused
 from providers.wire import Change
 
 log = logging.getLogger(__name__)
@@ -48,9 +49,11 @@ class Plan:
         """The prompt of the turn as planned now. Raises PromptTooLarge."""
         return assemble(self.gathered.snapshot, self._generation.budget)
 
-    async def revise(self, error: Replan | ToolsRefused) -> None:
-        """Change the one thing that `error` names. Raises what is to be reported if that cannot,
-        or may not, be changed."""
+    async def revise(self, error: Replan | ToolsRefused | ContextTooLong, *, sent: int) -> None:
+        """Change the one thing that `error` names, which may be that `sent` estimated tokens are
+        too many. Raises what is to be reported if that cannot, or may not, be changed."""
+        if isinstance(error, ContextTooLong):
+            error = self._too_long(error, sent)
         cause = error.cause if isinstance(error, Replan) else error
         if self._revisions == MAX_REPLANS:
             raise error
@@ -63,6 +66,13 @@ class Plan:
             raise cause  # setting a window that was planned for, or a larger one, helps nobody
         else:
             raise error
+
+    def _too_long(self, error: ContextTooLong, sent: int) -> Replan:
+        """The change where a server does not tell its window. Raises `error` if none is left."""
+        window = window_below(int(sent * self._generation.budget.token_ratio))
+        if window is None:
+            raise error
+        return Replan(Change(name=CONTEXT_WINDOW, value=str(window)), error)
 
     async def keep(self) -> None:
         """Remember the changes with which the endpoint has answered."""

@@ -38,7 +38,7 @@ from data.store import Store
 from data.turns import StoredTurn
 from prompt.prompt import Prompt
 from prompt.snapshot import PromptTooLarge
-from providers.base import EndpointError, Replan, ToolsRefused
+from providers.base import ContextTooLong, EndpointError, Replan, ToolsRefused
 from tools.toolset import Toolset
 
 log = logging.getLogger(__name__)
@@ -93,6 +93,7 @@ class ChatService:
             toolboxes=self._toolboxes,
             generation_of=self._generation_of,
             is_operator=is_operator,
+            resting=lambda route: self._scheduler(route).breaker.resting,
         )
         self._house = House(policies=Policies(store=store))
         self._schedulers = Schedulers()
@@ -288,10 +289,11 @@ class ChatService:
             try:
                 await run.run(prompt, lease)
                 break
-            except (Replan, ToolsRefused) as error:
+            except (Replan, ToolsRefused, ContextTooLong) as error:
                 if run.spoke:
                     raise  # words were shown: what there is of the answer stays
-                await plan.revise(error)
+                sent = prompt.report.tokens + prompt.report.room - run.room_in(prompt)
+                await plan.revise(error, sent=sent)
             # The cut point stays: history goes on from where the first plan put it.
             run.options = replace(run.options, wire=plan.config.wire)
             prompt = plan.prompt()

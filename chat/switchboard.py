@@ -5,6 +5,7 @@ Invariant: what is shown is worked out as a turn works it out, from the same sto
 
 from collections.abc import Callable, Sequence
 
+from chat.breaker import in_words as in_time
 from chat.config import DEFAULT, checked, spec_of, switches, turn_config
 from chat.endpoints import Route, Routes
 from chat.generation import Generation
@@ -26,7 +27,7 @@ from chat.tool_settings import (
 from chat.toolbox import Toolbox, Toolboxes
 from data.store import Store
 from prompt.values import Json
-from prompt.verbatim import wire_mode
+from prompt.verbatim import Verdict, wire_mode
 from tools.exposure import in_words
 from tools.toolset import Offered
 
@@ -35,7 +36,8 @@ class Switchboard:
     """Overviews and switches, each for the endpoint that `routes` gives a guild.
 
     `generation_of` tells how replies of an endpoint are sampled, `toolboxes` which tools a guild
-    has, `is_operator` whether a user runs this bot.
+    has, `is_operator` whether a user runs this bot, `resting` for how many seconds an endpoint is
+    left alone, None where it is not.
     """
 
     def __init__(
@@ -46,12 +48,14 @@ class Switchboard:
         toolboxes: Toolboxes,
         generation_of: Callable[[Route], Generation],
         is_operator: Callable[[int], bool],
+        resting: Callable[[Route], float | None] = lambda _: None,
     ) -> None:
         self._store = store
         self._routes = routes
         self._toolboxes = toolboxes
         self._generation_of = generation_of
         self._is_operator = is_operator
+        self._resting = resting
 
     async def overview(self, guild_id: int | None) -> Overview:
         """The endpoint, what is known of it, and the guild's switches. Raises EndpointError if
@@ -76,6 +80,7 @@ class Switchboard:
             context_window=generation.holding(config.context_window).context_window,
             switches=switches(stored, verdict.learnt),
             brought=route.owner != 0,
+            notes=_notes(self._resting(route), verdict),
             exposure=in_words(surface),
             deferred=frozenset(spec.registered or spec.name for spec in surface.deferred),
         )
@@ -189,3 +194,17 @@ def _listing(entry: Offered, overview: Overview, toolbox: Toolbox) -> ToolListin
         read_only=spec.read_only,
         source=spec.source,
     )
+
+
+def _notes(resting: float | None, verdict: Verdict) -> Sequence[str]:
+    """What is wrong with an endpoint, and what helps, a sentence or two each."""
+    notes: list[str] = []
+    if resting is not None:
+        notes.append(f"Paused, since it has not answered lately; tried again {in_time(resting)}.")
+    if verdict.cut_at is not None:
+        notes.append(
+            f"It cut a longer prompt to {verdict.cut_at:,} tokens without saying so. Give it a "
+            "larger window (Ollama: OLLAMA_CONTEXT_LENGTH, or PARAMETER num_ctx in the Modelfile), "
+            "and set context_window to that."
+        )
+    return notes

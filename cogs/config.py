@@ -84,6 +84,7 @@ class Config(commands.Cog):
         lines = [
             f"**Endpoint** {overview.endpoint}",
             f"**Model** {overview.model}",
+            *(f"\N{WARNING SIGN} {note}" for note in overview.notes),
             f"**Tool calling** {tool_calling(overview)}",
             f"**Tools** {overview.exposure}",
             f"**Context window** {f'{window:,} tokens' if window else 'not known yet'}",

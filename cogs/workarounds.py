@@ -69,11 +69,13 @@ def workarounds_panel(overview: Overview, page: str = FIRST) -> ui.LayoutView:
     panel = ui.LayoutView(timeout=None)
     title = f"## Workarounds for {clipped(overview.model, 100)}"
     if page == FIRST:
-        panel.add_item(
-            ui.TextDisplay(
-                f"{title}\n{clipped(overview.endpoint, 200)}\n**In use:** {tool_calling(overview)}"
-            )
-        )
+        lines = [
+            title,
+            clipped(overview.endpoint, 200),
+            f"**In use:** {tool_calling(overview)}",
+            *(f"\N{WARNING SIGN} {note}" for note in overview.notes),
+        ]
+        panel.add_item(ui.TextDisplay("\n".join(lines)))
         shown = [each for each in overview.switches if _differs(each) or each.name == _MAIN]
     else:
         panel.add_item(ui.TextDisplay(f"{title}\n### {_title(page)}"))

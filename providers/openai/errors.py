@@ -41,6 +41,7 @@ _CONTEXT = re.compile(
 )
 _TOOLS = re.compile(
     r"(does not|doesn't) support (tools|tool|function)|unsupported param: tools"
+    r"|no endpoints? found that supports? (tool|function)"
     r"|tools param requires|--jinja|enable-auto-tool-choice|tool-call-parser"
     r"|(tool|function)[ _-]?(calls|calling|use) (is|are) not (supported|enabled)"
     r"|\btools\b.{0,80}not (be )?(supported|allowed|permitted|enabled)"

@@ -8,6 +8,7 @@ from prompt.snapshot import Budget
 from providers.openai.adapter import OpenAIProvider
 from tests.chat.house import House
 from tests.loopback.cutting import CuttingEndpoint, cutting
+from tests.loopback.endpoint import LoopbackEndpoint, Step
 
 
 def count(estimated: int, reported: int, *, fewest: int | None = None) -> Count:
@@ -117,6 +118,28 @@ async def test_what_an_admin_set_stays_and_the_cut_is_told_all_the_same(store: S
         await house.service.configure(house.place.guild_id, "context_window", "32768")
         await converse(house, 12)
         verdict = await house.verdict()
+        overview = await house.service.overview(house.place.guild_id)
+        assert "context_window" not in verdict.learnt
+        assert verdict.cut_at is not None
+        assert "num_ctx" in overview.notes[0]
+        endpoint.window = 32768
+        await converse(house, 1)
+        assert (await house.service.overview(house.place.guild_id)).notes == []
         await provider.close()
-    assert "context_window" not in verdict.learnt
-    assert verdict.cut_at is not None
+
+
+async def test_a_server_that_lost_the_question_gets_a_smaller_request(store: Store) -> None:
+    lost = Step(status=500, body={"error": {"message": "no user query found in messages"}})
+    async with LoopbackEndpoint() as endpoint:
+        provider = OpenAIProvider(base_url=endpoint.base_url, model="m")
+        house = House(store, provider=provider, window=16384)
+        for _ in range(12):
+            endpoint.add(Step(text="word " * 250))
+            await house.ask("Tell me more.")
+        endpoint.add(lost, Step(text="Now it fits."))
+        shown = await house.ask("And now?")
+        await provider.close()
+    assert (shown.reply.text, shown.reply.notices) == ("Now it fits.", [])
+    first, second = (len(each.raw) for each in endpoint.received[-2:])
+    assert second < first
+    assert (await house.verdict()).learnt["context_window"] == "4096"

@@ -177,4 +177,6 @@ async def test_without_a_fallback_the_member_is_told_when_it_is_tried_again(stor
             "The model server has not answered lately. It is tried again in 30 seconds."
         ]
         assert len(endpoint.received) == FAILURES
+        (note,) = (await house.service.overview(GUILD)).notes
+        assert note.startswith("Paused")
         await provider.close()

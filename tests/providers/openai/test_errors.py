@@ -31,6 +31,7 @@ SAID: list[tuple[int, str, type[EndpointError]]] = [
         '[{"type":"extra_forbidden","loc":["body","tools"],"msg":"not permitted"}]',
         ToolsRefused,
     ),
+    (404, "No endpoints found that support tool use", ToolsRefused),
     (400, "Failed to initialize samplers: failed to parse grammar", ToolsRefused),
     (400, "the request exceeds the available context size, try increasing it", ContextTooLong),
     (400, "request is larger than the context", ContextTooLong),
