@@ -101,6 +101,7 @@ class McpAdmin:
                 allow_private=allow_private,
                 set_by=by,
             )
+        await self.toolset.view(guild_id)  # which connects to it
         return await self.test(guild_id, name)
 
     async def test(self, guild_id: int, name: str) -> Tested:

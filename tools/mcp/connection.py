@@ -166,6 +166,8 @@ class Connection:
                 await self._attempt()
             except Exception as error:  # a server's faults are of every kind
                 self.error = in_words(error)
+            if self._owner is not asyncio.current_task():
+                return  # stopped; what the SDK raises while it is left can hide the cancelling
             if self.error != told:
                 told = self.error
                 log.warning("MCP server %s: %s", self.name, told)
@@ -201,6 +203,8 @@ class Connection:
             finally:
                 for helper in helpers:
                     helper.cancel()
+                if self._owner is asyncio.current_task():  # else it was stopped
+                    self._connecting()
                 self._abandon()
 
     async def _serve(self, link: Link, call: _Call) -> None:
@@ -232,6 +236,8 @@ class Connection:
         elif isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED:
             self._leave(in_words(error))
             failure = ToolUnavailable(f"The MCP server {self.name} broke off. {self.error}")
+        elif isinstance(error, MCPError) and (said := link.refusal()):
+            failure = ToolUnavailable(f"The MCP server {self.name} is not there: {said}")
         else:
             self._healthy = True
             failure = ToolFailure(f"The MCP server {self.name} refused. {in_words(error)}")

@@ -54,11 +54,13 @@ def cause_of(error: BaseException) -> BaseException:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """A client that is open. `ended` is set when a program says nothing more, `forgotten` when a
-    server answered that it does not know the session any more."""
+    server answered that it does not know the session any more. `refusal` tells in words what the
+    status of the last answer over HTTP said, empty where it was a good one."""
 
     client: Client
     ended: asyncio.Event
     forgotten: asyncio.Event
+    refusal: Callable[[], str]
 
 
 Changed: TypeAlias = Callable[[], Awaitable[None]]
@@ -82,7 +84,7 @@ class Opener:
             if isinstance(message, types.ToolListChangedNotification):
                 await changed()
 
-        sessions: _Sessions | None = None
+        refusal: Callable[[], str] = str
         transport: Transport
         async with AsyncExitStack() as stack:
             if isinstance(server, StdioServer):
@@ -94,6 +96,7 @@ class Opener:
                 )
             else:
                 sessions = _Sessions(self._pinned(server), forgotten)
+                refusal = sessions.refusal
                 http = await stack.enter_async_context(_http_client(server, sessions))
                 transport = streamable_http_client(
                     server.url, http_client=http, max_sse_event_size=self.largest
@@ -103,12 +106,10 @@ class Opener:
             try:
                 await stack.enter_async_context(client)
             except Exception as error:
-                refused = sessions is not None and sessions.status >= HTTPStatus.BAD_REQUEST
-                if sessions is not None and refused and isinstance(cause_of(error), MCPError):
-                    said = f"It answered with HTTP status {sessions.status}."
-                    raise HttpRefused(_STATUS.get(sessions.status, said)) from error
+                if isinstance(cause_of(error), MCPError) and (said := refusal()):
+                    raise HttpRefused(said) from error
                 raise
-            yield Link(client=client, ended=ended, forgotten=forgotten)
+            yield Link(client=client, ended=ended, forgotten=forgotten, refusal=refusal)
 
     def _complaints_of(self, server: StdioServer) -> Path | None:
         if self.complaints is None:
@@ -132,22 +133,28 @@ def _http_client(server: HttpServer, transport: httpx2.AsyncBaseTransport) -> ht
 
 
 class _Sessions(httpx2.AsyncBaseTransport):
-    """Notices what only the status of an answer tells. `status` is that of the last one."""
+    """Notices what only the status of an answer tells."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, forgotten: asyncio.Event) -> None:
         self._inner = inner
         self._forgotten = forgotten
-        self.status = 0
+        self._status = 0
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if request.method == "DELETE":  # a farewell, which is not worth a wait
             times = dict.fromkeys(("connect", "read", "write", "pool"), _FAREWELL_SECONDS)
             request.extensions = {**request.extensions, "timeout": times}
         response = await self._inner.handle_async_request(request)
-        self.status = response.status_code
-        if self.status == HTTPStatus.NOT_FOUND and MCP_SESSION_ID in request.headers:
+        self._status = response.status_code
+        if self._status == HTTPStatus.NOT_FOUND and MCP_SESSION_ID in request.headers:
             self._forgotten.set()
         return response
+
+    def refusal(self) -> str:
+        """See Link."""
+        if self._status < HTTPStatus.BAD_REQUEST:
+            return ""
+        return _STATUS.get(self._status, f"It answered with HTTP status {self._status}.")
 
     async def aclose(self) -> None:
         await self._inner.aclose()

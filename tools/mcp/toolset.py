@@ -26,6 +26,9 @@ from tools.toolset import Offered
 OPERATORS = 0
 """The scope of the operator's servers, which are there for everyone."""
 
+_NO_TOKEN = {"Authorization": ""}
+"""Headers of a server whose token is lost; no server has these otherwise."""
+
 _KEY_LOST = "Its token can no longer be read. Add the server again, with the token."
 _SWITCHED_OFF = "its MCP server is switched off"
 
@@ -225,8 +228,9 @@ class McpToolset:
             try:
                 token = self._keys.decrypt_for(record.url, record.sealed_token)
             except KeyLost:
-                token = ""
-            headers["Authorization"] = f"Bearer {token}" if token else ""
+                headers = _NO_TOKEN
+            else:
+                headers = {"Authorization": f"Bearer {token}"}
         return HttpServer(
             name=record.name,
             url=record.url,
@@ -238,7 +242,7 @@ class McpToolset:
 
     def _opens(self, server: Server) -> Callable[[Changed], AbstractAsyncContextManager[Link]]:
         def opens(changed: Changed) -> AbstractAsyncContextManager[Link]:
-            if isinstance(server, HttpServer) and server.headers.get("Authorization") == "":
+            if isinstance(server, HttpServer) and server.headers == _NO_TOKEN:
                 return _keyless()
             return self._opener.open(server, changed)
 
