@@ -20,8 +20,7 @@ from chat.service import ToolListing
 from cli.answer import AnswerView
 from cli.consent import TerminalApprover
 from cli.terminal import InputLines, forsake, one_line, printable, write_anything
-from prompt.values import Attachment
-from tools.registry import FileGone
+from tools.registry import NoFiles
 
 PLACE = Place(guild_id=None, channel_id=1)
 """The console as a channel. Discord's ids are far larger, so nothing is shared with one."""
@@ -56,7 +55,7 @@ class Turns(Protocol):
         ...
 
 
-class ConsoleHistory:
+class ConsoleHistory(NoFiles):
     """What was said in this session; forgotten with it.
 
     Ids come from the clock in nanoseconds, so that they grow and never return in a later
@@ -91,10 +90,6 @@ class ConsoleHistory:
             if message.id < before and (after is None or message.id > after)
         ]
         return found[max(0, len(found) - limit) :]
-
-    async def read_file(self, attachment: Attachment, *, most: int) -> bytes:
-        """See `tools.registry.FileSource`. Nothing can be attached here."""
-        raise FileGone("there are no files in the console")
 
 
 class ConsolePresenter:

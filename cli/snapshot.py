@@ -12,8 +12,7 @@ from typing import Protocol, TextIO
 
 from chat.ports import ChannelMessage, History, Member, Place
 from prompt.snapshot import PromptTooLarge
-from prompt.values import Attachment
-from tools.registry import FileGone
+from tools.registry import NoFiles
 
 _MEMBER = Member(id=1, name="User")
 _PLACE_CHANNEL = 2
@@ -36,7 +35,7 @@ class Snapshots(Protocol):
         ...
 
 
-class OneMessage:
+class OneMessage(NoFiles):
     """A history that holds just the message given on the command line."""
 
     def __init__(self, text: str) -> None:
@@ -48,10 +47,6 @@ class OneMessage:
         """See `chat.ports.History`."""
         inside = (after or 0) < self.message.id < before
         return [self.message][:limit] if inside else []
-
-    async def read_file(self, attachment: Attachment, *, most: int) -> bytes:
-        """See `tools.registry.FileSource`. Nothing can be attached here."""
-        raise FileGone("there are no files on the command line")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -44,12 +44,12 @@ async def download(channel: discord.abc.Messageable, attachment: Attachment, *, 
         if data is None:
             data = await _read(await _anew(channel, attachment), most)
     except discord.NotFound:
-        raise FileGone(f"{attachment.name} was deleted, with its message") from None
+        raise FileGone(f"{attachment.name} was deleted, with its message.") from None
     except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
         log.info("A file could not be downloaded: %s", error)
-        raise FileGone(f"{attachment.name} could not be downloaded from Discord") from error
+        raise FileGone(f"{attachment.name} could not be downloaded from Discord.") from error
     if data is None:
-        raise FileGone(f"Discord no longer hands out {attachment.name}")
+        raise FileGone(f"Discord no longer hands out {attachment.name}.")
     return data
 
 
@@ -63,7 +63,7 @@ async def _read(attachment: Attachment, most: int) -> bytes | None:
         if response.status in _EXPIRED:
             return None
         if response.status != 200:
-            raise FileGone(f"Discord answered {response.status} for {attachment.name}")
+            raise FileGone(f"Discord answered {response.status} for {attachment.name}.")
         async for piece in response.content.iter_chunked(_PIECE):
             data += piece
             if len(data) > most:
@@ -77,8 +77,8 @@ async def _anew(channel: discord.abc.Messageable, attachment: Attachment) -> Att
     for found in attachments_in(message):
         if found.id == attachment.id:
             return found
-    raise FileGone(f"{attachment.name} was taken out of its message")
+    raise FileGone(f"{attachment.name} was taken out of its message.")
 
 
 def _too_large(attachment: Attachment, most: int) -> str:
-    return f"{attachment.name} is larger than {most / 1_000_000:.1f} MB"
+    return f"{attachment.name} is larger than {most / 1_000_000:.1f} MB."

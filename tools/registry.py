@@ -17,7 +17,8 @@ from prompt.values import Attachment, Json, JsonObject, Rate, ToolSpec
 
 
 class FileGone(Exception):
-    """An attachment cannot be read any more, or is larger than allowed; the message says which."""
+    """An attachment cannot be read any more, or is larger than allowed; the message, a sentence,
+    says which."""
 
 
 class FileSource(Protocol):
@@ -46,13 +47,21 @@ class Rights(Protocol):
         ...
 
 
+class NoFiles:
+    """The FileSource of a place where nothing can be attached."""
+
+    async def read_file(self, attachment: Attachment, *, most: int) -> bytes:
+        """See FileSource."""
+        raise FileGone(f"{attachment.name} cannot be read here.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
     """On whose behalf, where and when a tool runs. Guild 0 stands for direct messages.
 
     A tool acts for this member and in this guild only. `message_id` is the message that is
     answered. `attachments` are those of the conversation as the model sees it, oldest first;
-    `files` reads them, where there may be any. `rights` tells what the member may do; None where
+    `files` reads them. `rights` tells what the member may do; None where
     there is no server to grant any.
     """
 
@@ -62,7 +71,7 @@ class ToolContext:
     message_id: int
     now: datetime
     facts: Facts
-    files: FileSource | None = None
+    files: FileSource
     rights: Rights | None = None
     attachments: tuple[Attachment, ...] = ()
 

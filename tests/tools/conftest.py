@@ -6,7 +6,7 @@ from typing import TypeAlias
 import pytest
 
 from data.store import Store, open_store
-from tools.registry import ToolContext
+from tools.registry import NoFiles, ToolContext
 from tools.worker.process import Worker
 
 NOW = datetime(2026, 7, 4, 22, 30, tzinfo=UTC)
@@ -32,6 +32,7 @@ def context(store: Store) -> Contexts:
             message_id=50,
             now=now,
             facts=store.facts,
+            files=NoFiles(),
         )
 
     return make

@@ -39,8 +39,6 @@ def attachment_tools(worker: Worker) -> Sequence[Tool]:
         attachment = _wanted(context.attachments, name)
         if refusal := _no_text(attachment):
             raise ToolFailure(f"{attachment.name} {refusal}")
-        if context.files is None:
-            raise ToolFailure("Files cannot be read here.")
         if attachment.size > LARGEST:
             raise ToolFailure(
                 f"{attachment.name} is larger than {LARGEST // (1024 * 1024)} MB, the most I read."
