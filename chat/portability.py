@@ -11,8 +11,9 @@ from typing import cast
 
 from chat.admission import CHANNELS
 from chat.config import checked
-from chat.endpoints import LAST_RESORT, MODEL
+from chat.endpoints import LAST_RESORT
 from chat.guild_setup import LONGEST_TEXT, PERSONA, RULES, GuildSetup, SetupRefused, checked_model
+from chat.tool_settings import PORTABLE, is_setting
 from data.endpoints import MOST, GuildEndpoint
 from data.keys import origin
 from data.store import Store
@@ -26,9 +27,10 @@ _MOST_CHANNELS = 500
 _MOST_MODELS = 100
 _TEXTS = (PERSONA, RULES)
 _FALLBACKS = "fallbacks"
+_TOOLS = "tools"
 _KEYS = {
     *("verbatim_config", "endpoint", _FALLBACKS, LAST_RESORT, PERSONA, RULES, CHANNELS),
-    "switches",
+    *("switches", _TOOLS),
 }
 
 
@@ -69,6 +71,7 @@ class Portability:
             _FALLBACKS: [*endpoints[1:]],
             LAST_RESORT: bool(wide.get(LAST_RESORT)),
             **{name: wide.get(name) for name in (*_TEXTS, CHANNELS)},
+            _TOOLS: {name: wide[name] for name in PORTABLE if name in wide},
             "switches": {model: dict(values) for model, values in everything.items()},
         }
         return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
@@ -94,8 +97,9 @@ class Portability:
                 reading.fine(f"endpoint: {address}")
         if not all(line.fine for line in reading.lines):
             return Imported(lines=reading.lines, done=False)
-        kept = (await self._store.settings.values(guild_id, "")).get(MODEL)
-        wide = reading.wide if kept is None else {**reading.wide, MODEL: kept}
+        present = await self._store.settings.values(guild_id, "")
+        kept = {name: value for name, value in present.items() if name not in reading.covered}
+        wide = {**kept, **reading.wide}
         await self._put_endpoints(guild_id, checked_ones, by=by)
         if any(each.sealed_key is None for each in await self._setup.endpoints(guild_id)):
             reading.fine("An endpoint has no key. Enter one with /config setup if it needs it")
@@ -142,6 +146,8 @@ class _Reading:
         self.lines: list[Line] = []
         self.wide: dict[str, Json] = {}
         self.switches: dict[str, Mapping[str, Json]] = {}
+        self.covered = {LAST_RESORT, *_TEXTS, CHANNELS}
+        """What of a guild's settings the file decides; the rest of them stays."""
         self.endpoints: list[tuple[str, str]] = []
         """URL and model of each, in order."""
         document = self._document(content)
@@ -155,6 +161,7 @@ class _Reading:
             RULES: lambda value: self._read_text(RULES, value),
             CHANNELS: lambda value: self._read_channels(value, channels),
             "switches": self._read_switches,
+            _TOOLS: self._read_tools,
         }
         for name in document.keys() - _KEYS:
             self.wrong(f"{name[:100]!r} is not part of a configuration")
@@ -234,6 +241,19 @@ class _Reading:
         if not unknown:
             self.wide[CHANNELS] = ids
             self.fine(f"{CHANNELS}: {len(ids)}")
+
+    def _read_tools(self, value: Json) -> None:
+        fields = _mapping(value)
+        if fields is None:
+            self.wrong(f"{_TOOLS}: must be an object")
+            return
+        self.covered.update(PORTABLE)
+        for name, setting in fields.items():
+            if name in PORTABLE and is_setting(name, setting):
+                self.wide[name] = setting
+                self.fine(f"{_TOOLS}: {name} is set")
+            else:
+                self.wrong(f"{_TOOLS}: {name[:100]!r} is no setting, or not with this value")
 
     def _read_switches(self, value: Json) -> None:
         models = _mapping(value)

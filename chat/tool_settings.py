@@ -22,8 +22,8 @@ ALLOWLIST = "allowlist"
 TOOLS = "tools"
 DISPATCH_MODELS = "dispatch_models"
 
-SETTINGS = (EXPOSURE, READ_ONLY, WEB, IMAGES, ALLOWLIST, TOOLS, DISPATCH_MODELS)
-"""Names under which a guild's settings hold these, for no model in particular."""
+PORTABLE = (EXPOSURE, READ_ONLY, WEB, IMAGES, ALLOWLIST, TOOLS)
+"""Those that mean the same in another guild; the models listed for an endpoint do not."""
 
 MODES: tuple[ExposureMode, ...] = ("upfront", "search")
 ANY_MODEL = "*"
@@ -61,6 +61,25 @@ def tool_settings(wide: Mapping[str, Json]) -> ToolSettings:
         ),
         dispatch_models=_dispatch_models(wide.get(DISPATCH_MODELS)),
     )
+
+
+def is_setting(name: str, value: Json) -> bool:
+    """Whether `value` can be stored under one of these names as it is."""
+    match name:
+        case "exposure":
+            return value in MODES
+        case "read_only" | "web" | "images":
+            return isinstance(value, bool)
+        case "allowlist":
+            return isinstance(value, list) and _are_names(cast("list[Json]", value))
+        case "tools":
+            return isinstance(value, dict) and _switched(value) == value
+        case _:
+            return False
+
+
+def _are_names(entries: Sequence[Json]) -> bool:
+    return all(isinstance(name, str) and len(name) <= _LONGEST_ENTRY for name in entries)
 
 
 def checked_models(entries: Sequence[str]) -> list[str]:

@@ -173,6 +173,7 @@ VALID: dict[str, Any] = {
     "server_rules": None,
     "channels": ["100"],
     "switches": {"first": {"nudge": "off"}},
+    "tools": {"read_only": True, "allowlist": ["recall"], "tools": {"forget": False}},
 }
 
 
@@ -185,13 +186,31 @@ async def test_a_file_takes_the_place_of_what_was_there(store: Store, desk: Desk
     assert all(line.fine for line in imported.lines)
     assert await desk.setup.persona(GUILD) == ("Pip", "")
     assert await store.settings.everything(GUILD) == {
-        "": {"persona": "Pip", "channels": ["100"], "operator_as_last_resort": True},
+        "": {
+            "persona": "Pip",
+            "channels": ["100"],
+            "operator_as_last_resort": True,
+            **VALID["tools"],
+        },
         "first": {"nudge": "off"},
     }
     assert (await stored(desk)).sealed_key is None
     assert await desk.setup.persona(OTHER) == ("Other", "")
     again = json.loads(await desk.portability.export(GUILD))
     assert again == VALID
+
+
+async def test_what_a_file_does_not_speak_of_stays(store: Store, desk: Desk) -> None:
+    there = {"read_only": True, "dispatch_models": {"1": ["*"]}, "web": True}
+    for name, value in there.items():
+        await store.settings.put(GUILD, "", name, value)
+    without = {name: value for name, value in VALID.items() if name != "tools"}
+    assert (await read_in(desk, without)).done
+    assert (await store.settings.values(GUILD, "")).items() >= there.items()
+    assert (await read_in(desk, VALID | {"tools": {}})).done
+    left = await store.settings.values(GUILD, "")
+    assert "read_only" not in left
+    assert left["dispatch_models"] == {"1": ["*"]}
 
 
 async def test_a_key_stays_where_the_file_names_the_same_server(desk: Desk) -> None:
@@ -230,6 +249,13 @@ async def test_a_key_stays_where_the_file_names_the_same_server(desk: Desk) -> N
         ({"switches": {"": {"model": "big"}}}, "must be named"),
         ({"switches": {"m": "off"}}, "hold an object"),
         ({"switches": []}, "must be an object"),
+        ({"tools": []}, "must be an object"),
+        ({"tools": {"exposure": "all"}}, "'exposure' is no setting, or not with this value"),
+        ({"tools": {"read_only": "on"}}, "not with this value"),
+        ({"tools": {"allowlist": "recall"}}, "not with this value"),
+        ({"tools": {"allowlist": [5]}}, "not with this value"),
+        ({"tools": {"tools": {"recall": "off"}}}, "not with this value"),
+        ({"tools": {"dispatch_models": {}}}, "no setting"),
     ],
 )
 async def test_one_wrong_line_and_nothing_is_imported(
@@ -253,7 +279,9 @@ async def test_every_line_is_reported_not_only_the_first_that_is_wrong(desk: Des
 
 
 async def test_a_file_does_not_choose_a_model_of_the_operators(store: Store, desk: Desk) -> None:
-    imported = await read_in(desk, VALID | {"endpoint": None, "fallbacks": [], "model": "expensive"})
+    imported = await read_in(
+        desk, VALID | {"endpoint": None, "fallbacks": [], "model": "expensive"}
+    )
     assert not imported.done
     with pytest.raises(SetupRefused, match="whose model the operator chooses"):
         await desk.setup.set_model(GUILD, "expensive", by=ADMIN)
