@@ -15,13 +15,14 @@ _ROOM_FOR_HINT = 120
 def visible(text: str) -> str:
     """`text` without characters that are not seen, in which orders to a model can be hidden."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
-    kept = "".join(
-        character
-        for character in lines
-        # Control, format, unassigned, private and surrogate characters are categories C.
-        if unicodedata.category(character)[0] != "C" or character in _SHOWN_CONTROLS
-    )
-    return _MANY_LINES.sub("\n\n", _BLANK.sub("", kept)).strip()
+    # Control, format, unassigned, private and surrogate characters are categories C. Of a long text
+    # there are few different ones, so each is judged once.
+    unseen = {
+        ord(character): None
+        for character in set(lines) - _SHOWN_CONTROLS
+        if unicodedata.category(character)[0] == "C"
+    }
+    return _MANY_LINES.sub("\n\n", _BLANK.sub("", lines.translate(unseen))).strip("\n").rstrip()
 
 
 def page_of(text: str, start: int, most: int) -> str:

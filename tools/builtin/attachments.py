@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from prompt.values import Attachment, Rate
-from tools.paging import page_of, visible
+from tools.paging import page_of
 from tools.registry import FileGone, Tool, ToolContext, ToolFailure, tool
 from tools.worker.process import JobFailed, Worker
 
@@ -55,13 +55,12 @@ def attachment_tools(worker: Worker) -> Sequence[Tool]:
             raise ToolFailure(str(error)) from error
         except JobFailed as error:
             raise ToolFailure(f"{attachment.name} cannot be read. {error}") from error
-        text = visible(found.text)
-        if not text:
+        if not found.text:
             return f"{attachment.name} is empty."
         pages = f", {found.pages:,} pages" if found.pages else ""
-        title = f" “{visible(found.title)[:150]}”" if found.title else ""
+        title = f" “{found.title[:150]}”" if found.title else ""
         head = f"{attachment.name}{title}{pages}\n\n"
-        return head + page_of(text, start, PAGE_CHARACTERS - len(head))
+        return head + page_of(found.text, start, PAGE_CHARACTERS - len(head))
 
     return (read_attachment,)
 

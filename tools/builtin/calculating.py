@@ -10,7 +10,7 @@ from pydantic import Field
 
 from prompt.values import Rate
 from tools.registry import Tool, ToolContext, ToolFailure, tool
-from tools.worker.arithmetic import LONGEST_EXPRESSION
+from tools.worker.jobs import LONGEST_EXPRESSION
 from tools.worker.process import JobFailed, Worker
 
 _RATE = Rate(calls=30, seconds=60)

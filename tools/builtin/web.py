@@ -87,11 +87,11 @@ def _told(number: int, hit: Hit) -> str:
 
 
 def _page_told(found: Extracted, url: str, start: int) -> str:
-    title = visible(found.title)[:_LONGEST_TITLE]
+    title = found.title[:_LONGEST_TITLE]
     head = "\n".join(filter(None, [title, visible(url)]))
     links = "" if start or not found.links else _links(found, url)
     room = PAGE_CHARACTERS - len(head) - len(links) - 2
-    return f"{head}\n\n{page_of(visible(found.text), start, room)}{links}"
+    return f"{head}\n\n{page_of(found.text, start, room)}{links}"
 
 
 def _links(found: Extracted, url: str) -> str:

@@ -18,9 +18,9 @@ from simpleeval import (  # pyright: ignore[reportMissingTypeStubs]
     SimpleEval,
 )
 
+from tools.worker.jobs import LONGEST_EXPRESSION
 from tools.worker.refusing import JobRefused
 
-LONGEST_EXPRESSION = 500
 MOST_BITS = 100_000
 """Of a whole number: about 30,000 digits."""
 

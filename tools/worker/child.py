@@ -8,6 +8,7 @@ told so (POSIX). Elsewhere the parent's clock and the ceilings of each job are w
 import contextlib
 import os
 import queue
+import signal
 import sys
 import threading
 from typing import BinaryIO
@@ -29,6 +30,7 @@ def main() -> None:
     """Work until the parent closes the pipe."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get between the frames
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal, which means the parent
     _limit_memory(int(sys.argv[1]))
     # Told in mid-job too: a read that fails ends the process, whatever the job is busy with.
     waiting: queue.SimpleQueue[tuple[JsonObject, bytes]] = queue.SimpleQueue()

@@ -10,9 +10,10 @@ from pathlib import PurePosixPath
 from charset_normalizer import from_bytes
 
 from prompt.values import Json, JsonObject
+from tools.paging import visible
 from tools.worker.refusing import JobRefused
 
-LONGEST_TEXT = 5_000_000
+LONGEST_TEXT = 2_000_000
 """Characters."""
 
 _SAMPLE = 256 * 1024
@@ -41,7 +42,8 @@ _BYTE_ORDER_MARKS = (
 
 
 def extracted(data: bytes, *, name: str, content_type: str) -> JsonObject:
-    """`title`, `text`, and `pages` and `links` where there are such. Raises JobRefused."""
+    """`title`, `text`, and `pages` and `links` where there are such; no invisible character is in
+    title and text. Raises JobRefused."""
     kind, _, parameters = content_type.lower().partition(";")
     kind, suffix = kind.strip(), PurePosixPath(name.lower()).suffix
     found: dict[str, Json]
@@ -63,7 +65,7 @@ def extracted(data: bytes, *, name: str, content_type: str) -> JsonObject:
         found = {"title": "", "text": decoded(data, _declared(parameters))}
     if len(found["text"]) > LONGEST_TEXT:
         raise JobRefused(f"It holds more than {LONGEST_TEXT:,} characters of text.")
-    return found
+    return {**found, "title": visible(found["title"]), "text": visible(found["text"])}
 
 
 def decoded(data: bytes, declared: str = "") -> str:

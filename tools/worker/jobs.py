@@ -12,6 +12,9 @@ from prompt.values import JsonObject
 Job: TypeAlias = Callable[[JsonObject, bytes], JsonObject]
 """Raises JobRefused."""
 
+LONGEST_EXPRESSION = 500
+"""Characters."""
+
 
 def extract(arguments: JsonObject, data: bytes) -> JsonObject:
     """The text of a document; see tools.worker.documents."""

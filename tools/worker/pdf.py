@@ -6,7 +6,7 @@ Invariant: pages are counted before any is read, and reading ends as soon as the
 import io
 import logging
 
-from pypdf import PdfReader
+from pypdf import PdfReader, apply_configuration
 from pypdf.errors import LimitReachedError, PyPdfError
 
 from prompt.values import Json
@@ -14,6 +14,8 @@ from tools.worker.documents import LONGEST_TEXT
 from tools.worker.refusing import JobRefused
 
 MOST_PAGES = 2000
+MOST_UNPACKED = 16 * 1024 * 1024
+"""Bytes of one stream: what draws a page, or a font. Pictures are not unpacked."""
 
 _PROTECTED = "The PDF is protected by a password. Send one that is not."
 
@@ -22,6 +24,17 @@ logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it writes of each oddit
 
 def read_pdf(data: bytes) -> dict[str, Json]:
     """Title, text and number of pages. Raises JobRefused."""
+    with apply_configuration(
+        zlib_maximum_output_length=MOST_UNPACKED,
+        lzw_maximum_output_length=MOST_UNPACKED,
+        run_length_maximum_output_length=MOST_UNPACKED,
+        array_based_stream_maximum_output_length=MOST_UNPACKED,
+        jbig2dec_binary=None,  # another program, which these limits do not hold for
+    ):
+        return _read(data)
+
+
+def _read(data: bytes) -> dict[str, Json]:
     try:
         reader = PdfReader(io.BytesIO(data), strict=False)
         # Many are encrypted with an empty password, only to forbid changes.

@@ -47,8 +47,11 @@ class JobFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """A document as text. `pages` is their number, where it has any; `links` are those that a web
-    page shows first, by their words."""
+    """A document as text, without invisible characters.
+
+    `pages` is their number, where it has any; `links` are those that a web page shows first, each
+    with its words and the address as it is written.
+    """
 
     title: str
     text: str
@@ -135,7 +138,12 @@ class Worker:
         async with self._places:
             if self._closed:
                 raise JobFailed("The bot is stopping.")
-            answer = await self._done(frame, seconds)
+            try:
+                process = await self._ready()
+            except OSError as error:
+                log.error("No worker process could be started: %s.", error.strerror)
+                raise JobFailed("The bot's machine is too busy for it. Try again later.") from error
+            answer = await self._done(process, frame, seconds)
         if (refused := answer.get("refused")) is not None:
             if error := answer.get("error"):
                 log.info("A job, %s, was given up: %s.", job, error)
@@ -150,12 +158,16 @@ class Worker:
             await process.kill()
         self._idle.clear()
 
-    async def _done(self, frame: bytes, seconds: float) -> JsonObject:
-        process = self._idle.pop() if self._idle else await self._started()
-        if process.process.returncode is not None:
-            # It ended between two jobs, which says nothing about this one.
-            await process.kill()
-            process = await self._started()
+    async def _ready(self) -> _Process:
+        """A process that waits for a job. Raises OSError."""
+        while self._idle:
+            process = self._idle.pop()
+            if process.process.returncode is None:
+                return process
+            await process.kill()  # it ended between two jobs, which says nothing about the next
+        return await self._started()
+
+    async def _done(self, process: _Process, frame: bytes, seconds: float) -> JsonObject:
         self._busy.add(process)
         fit = False
         try:

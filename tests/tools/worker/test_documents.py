@@ -71,6 +71,22 @@ def docx_of(text: str) -> bytes:
     return written.getvalue()
 
 
+def docx_holding(body: str) -> bytes:
+    """A Word file whose main part is this."""
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    written = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(docx_of("x"))) as whole,
+        zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as made,
+    ):
+        for part in whole.infolist():
+            data = whole.read(part)
+            if part.filename == "word/document.xml":
+                data = body.replace("<w:document>", f'<w:document xmlns:w="{space}">').encode()
+            made.writestr(part.filename, data)
+    return written.getvalue()
+
+
 def archive(name: str, size: int) -> bytes:
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as opened:
@@ -98,8 +114,13 @@ def test_characters_are_read_as_they_were_meant(
 
 @pytest.mark.parametrize("name", ["notes.md", "table.csv", "code.py", "data.json", "README"])
 def test_text_of_every_kind_is_given_as_it_is(name: str) -> None:
-    found = extracted(b"a,b\n1,2\n", name=name, content_type="")
-    assert found == {"title": "", "text": "a,b\n1,2\n"}
+    found = extracted(b"\n  a,b\n\t1,2\n", name=name, content_type="")
+    assert found == {"title": "", "text": "  a,b\n\t1,2"}
+
+
+def test_no_invisible_character_comes_out() -> None:
+    found = extracted("Be\u200b calm.\U000e0041\u202e".encode(), name="a.txt", content_type="")
+    assert found["text"] == "Be calm."
 
 
 def test_a_page_is_read_without_its_menus() -> None:
@@ -154,12 +175,12 @@ def test_pages_and_text_of_a_pdf_have_their_limits(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_pdf_that_unpacks_to_too_much_is_refused() -> None:
-    blown = zlib.compress(b" " * 80_000_000)
+    blown = zlib.compress(b" " * (pdf.MOST_UNPACKED + 1))
     whole = pdf_of("x")
     head, _, rest = whole.partition(b"stream\n")
     _, _, tail = rest.partition(b"\nendstream")
     head = head[: head.rindex(b"/Length")] + b"/Length %d /Filter /FlateDecode >> " % len(blown)
-    with pytest.raises(JobRefused, match=r"unpacks to more|damaged"):
+    with pytest.raises(JobRefused, match="unpacks to more"):
         pdf.read_pdf(head + b"stream\n" + blown + b"\nendstream" + tail)
 
 
@@ -173,6 +194,16 @@ def test_a_word_file_is_read_with_its_tables() -> None:
 def test_what_is_no_word_file_says_so(data: bytes) -> None:
     with pytest.raises(JobRefused, match="no Word file"):
         extracted(data, name="a.docx", content_type="")
+
+
+def test_entities_that_multiply_are_refused() -> None:
+    names = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
+    body = (
+        f'<!DOCTYPE d [<!ENTITY a0 "ha">{names}]><w:document><w:body><w:p><w:r><w:t>&a9;</w:t>'
+        "</w:r></w:p></w:body></w:document>"
+    )
+    with pytest.raises(JobRefused, match="no Word file"):
+        extracted(docx_holding(body), name="a.docx", content_type="")
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused_unopened(
