@@ -1,0 +1,333 @@
+"""Measures how well a model calls tools, with the prompt and the parser of the bot itself.
+
+    python -m benchmarks.tool_success --base-url http://127.0.0.1:8099/v1 --model qwen \\
+        --variants default nudge=off tool_mode=native --json result.json
+
+A variant is `default`, or settings of `/config workarounds` with a comma between them; `names=off`
+leaves out who writes. tool_cases tells how a file of cases is written. Requests go one after
+another at temperature 0, and every response is kept in the JSON as it came.
+
+Invariant: nothing here reads a model's text or writes a prompt of its own; requests of several
+steps run through the turn loop, with tools that answer what the case says.
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.tool_cases import BadCase, Case, read_cases, sample
+from benchmarks.tool_scores import Did, Outcome, outcome, share, summary
+from chat.approval import House, Policies
+from chat.config import TurnConfig, checked, turn_config
+from chat.ports import ChannelMessage, Member, Place, TurnRequest
+from chat.reply import Reply
+from chat.scheduler import Parallelism, Scheduler
+from chat.service import PERSONA
+from chat.toolwork import ToolWork
+from chat.turn import TurnRun
+from data.store import Store, open_store
+from prompt.assemble import assemble
+from prompt.dialogue import turn_item
+from prompt.events import CallError, TextDelta, Usage
+from prompt.prompt import EXCHANGE, Prompt
+from prompt.snapshot import Budget, Snapshot
+from prompt.surface import canonical_json
+from prompt.values import Json, JsonObject, TextPart, ToolCall, ToolSpec, Turn
+from prompt.verbatim import Verdict
+from providers.base import EndpointError, Provider, RequestOptions
+from providers.openai.adapter import OpenAIProvider
+from tools.registry import NoFiles, ToolContext, ToolOutput
+from tools.surface import build_surface
+from tools.toolset import offering
+
+log = logging.getLogger(__name__)
+
+DATA = Path(__file__).with_name("tool_success_data")
+
+NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
+"""The time in every prompt, so that two runs send the same bytes."""
+
+MEMBER = Member(id=1, name="Alice")
+PLACE = Place(guild_id=1, channel_id=1)
+REQUEST = TurnRequest(
+    place=PLACE, member=MEMBER, message=ChannelMessage(id=1, author=MEMBER, text="", at=NOW)
+)
+
+_ATTEMPTS = 2
+"""Requests that a busy server may break off before the case counts as failed."""
+
+_DEFAULT = "default"
+_NO_NAMES = "names=off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """Settings under which all cases are run."""
+
+    name: str
+    config: TurnConfig
+    names: bool = True
+
+
+def variant(text: str) -> Variant:
+    """A variant as it is written on the command line. ValueError says what would be right."""
+    entries = [] if text == _DEFAULT else text.split(",")
+    stored: dict[str, Json] = {}
+    for entry in entries:
+        if entry != _NO_NAMES:
+            name, _, value = entry.partition("=")
+            stored[name] = checked(name, value)
+    return Variant(name=text, config=turn_config(stored), names=_NO_NAMES not in entries)
+
+
+class ScriptedTool:
+    """Answers each call with the next of the texts that a case has for it."""
+
+    def __init__(self, spec: ToolSpec, texts: Sequence[str]) -> None:
+        self.spec = spec
+        self._texts = iter(texts)
+
+    async def run(self, context: ToolContext, arguments: JsonObject) -> ToolOutput:
+        """See Tool."""
+        return ToolOutput(text=next(self._texts, "done"))
+
+
+def scripted(case: Case) -> list[ScriptedTool]:
+    """The tools of a case."""
+    return [ScriptedTool(spec, case.results.get(spec.name, ())) for spec in case.tools]
+
+
+def built(case: Case, under: Variant, tools: Sequence[ScriptedTool]) -> Prompt:
+    """The prompt of a case, as a turn would send it."""
+    author = case.author if under.names else None
+    asked = Turn(role="user", parts=(TextPart(text=case.user),), author=author)
+    dialogue = (*case.history, asked)
+    if not under.names:
+        dialogue = tuple(replace(turn, author=None) for turn in dialogue)
+    names = dict.fromkeys(turn.author for turn in dialogue if turn.author)
+    snapshot = Snapshot(
+        persona=PERSONA,
+        server_rules="",
+        config=under.config.tools,
+        verdict=Verdict(),
+        surface=build_surface(offering(tools), level=under.config.schema_level),
+        dialogue=dialogue,
+        now=NOW,
+        participants=tuple(names),
+    )
+    prompt = assemble(snapshot, Budget(window=under.config.context_window or 32_768))
+    if not case.called:
+        return prompt
+    calls = Turn(role="assistant", parts=tuple(call for call, _ in case.called))
+    results = Turn(role="tool", parts=tuple(result for _, result in case.called))
+    return prompt.grown(turn_item(calls, tag=EXCHANGE), turn_item(results, tag=EXCHANGE))
+
+
+class Runner:
+    """Runs cases against one endpoint. `store` is there for the turn loop and stays empty."""
+
+    def __init__(self, provider: Provider, store: Store, *, max_tokens: int) -> None:
+        self._provider = provider
+        self._store = store
+        self._max_tokens = max_tokens
+
+    async def run(self, case: Case, under: Variant) -> Did:
+        """What the model does with a request."""
+        tools = scripted(case)
+        prompt = built(case, under, tools)
+        options = RequestOptions(
+            turn_id="t", max_tokens=self._max_tokens, temperature=0.0, wire=under.config.wire
+        )
+        failure = ""
+        for attempt in range(_ATTEMPTS):
+            try:
+                if case.kind == "steps":
+                    return await self._whole_turn(prompt, under, tools, options)
+                return await self._one_response(prompt, options)
+            except EndpointError as error:
+                failure = str(error)
+                log.warning("case %d, attempt %d: %s", case.id, attempt + 1, failure)
+                tools = scripted(case)
+        return Did(failure=failure)
+
+    async def _one_response(self, prompt: Prompt, options: RequestOptions) -> Did:
+        body = bytearray()
+        calls: list[ToolCall] = []
+        words: list[str] = []
+        errors, tokens = 0, None
+        async with self._provider.stream(prompt, replace(options, record=body.extend)) as events:
+            async for event in events:
+                match event:
+                    case ToolCall():
+                        calls.append(event)
+                    case CallError():
+                        errors += 1
+                    case TextDelta(text=text):
+                        words.append(text)
+                    case Usage(prompt_tokens=counted):
+                        tokens = counted
+                    case _:
+                        pass
+        return Did(
+            calls=calls,
+            errors=errors,
+            text="".join(words),
+            raw=[written(bytes(body))],
+            prompt_tokens=tokens,
+        )
+
+    async def _whole_turn(
+        self,
+        prompt: Prompt,
+        under: Variant,
+        tools: Sequence[ScriptedTool],
+        options: RequestOptions,
+    ) -> Did:
+        reply = Reply()
+        context = ToolContext(
+            guild_id=1,
+            channel_id=1,
+            member_id=1,
+            message_id=1,
+            now=NOW,
+            facts=self._store.facts,
+            files=NoFiles(),
+        )
+        gate = House(policies=Policies(store=self._store)).gate(REQUEST, _not_asked)
+        named = {tool.spec.name: tool for tool in tools}
+        work = ToolWork(named, context, reply, _nothing, gate, repeats=under.config.repeats)
+        run = TurnRun(self._provider, work, reply, _nothing, options)
+        scheduler = Scheduler(assumed=1)
+        async with scheduler.turn(PLACE, Parallelism(most=1), ask=_slots, moved=_moved) as lease:
+            await run.run(prompt, lease)
+        return Did(
+            calls=[part for turn in run.turns for part in turn.parts if isinstance(part, ToolCall)],
+            text=run.turns[-1].text if run.turns else "",
+            raw=[canonical_json(turn_item(turn).text) for turn in run.turns],
+        )
+
+
+def written(body: bytes) -> str:
+    """The text of a streamed answer, as the model wrote it."""
+    pieces: list[str] = []
+    for line in body.decode("utf-8", "replace").splitlines():
+        if line.startswith("data: {"):
+            choices = json.loads(line.removeprefix("data: ")).get("choices", [])
+            pieces += [choice.get("delta", {}).get("content") or "" for choice in choices]
+    return "".join(pieces)
+
+
+def _nothing() -> None:
+    """Nobody watches the reply."""
+
+
+def _moved(_: int) -> None:
+    """Nobody waits in line."""
+
+
+def _not_asked(_: str) -> None:
+    """No tool here needs anybody's consent."""
+
+
+async def _slots() -> int | None:
+    return None
+
+
+def _row(case: Case, did: Did, became: Outcome) -> dict[str, Json]:
+    return {
+        "case": case.id,
+        "kind": case.kind,
+        "user": case.user,
+        "outcome": became,
+        "calls": [
+            {"name": c.name, "arguments": dict(c.arguments), "repaired": c.repaired}
+            for c in did.calls
+        ],
+        "raw": list(did.raw),
+        **({"failure": did.failure} if did.failure else {}),
+    }
+
+
+async def measure(
+    provider: Provider, cases: Sequence[Case], variants: Sequence[Variant], *, max_tokens: int
+) -> list[dict[str, Json]]:
+    """Every variant with its summary and rows."""
+    measured: list[dict[str, Json]] = []
+    with TemporaryDirectory() as home:
+        async with open_store(Path(home)) as store:
+            runner = Runner(provider, store, max_tokens=max_tokens)
+            for under in variants:
+                began = time.monotonic()
+                judged: list[tuple[Case, Did, Outcome]] = []
+                for case in cases:
+                    did = await runner.run(case, under)
+                    judged.append((case, did, outcome(case, did)))
+                found = summary(judged)
+                print(_line(under, found, time.monotonic() - began), file=sys.stderr, flush=True)
+                rows = [_row(*each) for each in judged]
+                measured.append({"variant": under.name, **found, "rows": rows})
+    return measured
+
+
+def _line(under: Variant, found: dict[str, Json], seconds: float) -> str:
+    return (
+        f"{under.name}: calls {share(found, 'call')}, silences {share(found, 'silence')}, "
+        f"after a result {share(found, 'after_result')}, steps {share(found, 'steps')}, "
+        f"repaired {found['repaired']}, in {seconds:.0f} s"
+    )
+
+
+async def run(arguments: argparse.Namespace) -> int:
+    """Measure, print and write."""
+    try:
+        cases = read_cases(arguments.cases)
+        variants = [variant(text) for text in arguments.variants]
+    except (BadCase, OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    provider = OpenAIProvider(base_url=arguments.base_url, model=arguments.model)
+    try:
+        model = await provider.resolve_model()
+        measured = await measure(
+            provider,
+            sample(cases, arguments.sample or len(cases)),
+            variants,
+            max_tokens=arguments.max_tokens,
+        )
+    except EndpointError as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        await provider.close()
+    report = {"model": model, "cases": arguments.cases.name, "variants": measured}
+    text = json.dumps(report, indent=1, ensure_ascii=False)
+    if arguments.json is None:
+        print(text)
+    else:
+        arguments.json.write_text(text, encoding="utf-8")
+    return 0
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.tool_success", description=__doc__)
+    parser.add_argument("--base-url", required=True, help="of the endpoint, with its /v1")
+    parser.add_argument("--model", help="default: the first that the endpoint lists")
+    parser.add_argument("--cases", type=Path, default=DATA / "cases.jsonl", help="JSON lines")
+    parser.add_argument("--variants", nargs="+", default=[_DEFAULT], help="default: default")
+    parser.add_argument("--sample", type=int, help="at most so many cases, spread evenly")
+    parser.add_argument("--max-tokens", type=int, default=160, help="a response; default: 160")
+    parser.add_argument("--json", type=Path, help="write there; default: standard output")
+    return asyncio.run(run(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
