@@ -12,6 +12,7 @@ from prompt.dialogue import cost
 from prompt.prompt import Prompt
 from prompt.surface import canonical_json
 from prompt.values import ImageReference, Json, JsonObject, PromptItem
+from tools.exposure import in_words
 
 REDACTED = "[redacted]"
 
@@ -71,7 +72,7 @@ def _without_data(url: str) -> str:
 def _in_words(prompt: Prompt) -> str:
     report = prompt.report
     lines = [
-        f"mode {report.mode}, about {report.tokens} tokens, {len(prompt.surface.direct)} tools",
+        f"mode {report.mode}, about {report.tokens} tokens, {in_words(prompt.surface)}",
         f"stable prefix {report.prefix_hash}, {report.dropped_exchanges} exchanges trimmed",
         "",
         "stage                items  tokens",

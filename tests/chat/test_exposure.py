@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,20 @@ from chat.ports import Place
 from chat.tool_settings import checked_models, tool_settings
 from data.store import Store
 from data.turns import StoredTurn
-from prompt.events import CallStarted, Finished, StreamEvent
+from prompt.events import CallError, CallStarted, Finished, ParserEvent, StreamEvent
 from prompt.stages import STAGES, TOOL_DEFINITIONS_TAG
 from prompt.surface import ToolSurface, canonical_json, definition
 from prompt.values import Json, TextPart, ToolCall, ToolResult, Turn
 from providers.openai.adapter import Limits, OpenAIProvider
 from providers.openai.fold import ChunkFold
+from providers.verbatim import ParserSettings, VerbatimParser, find_calls
 from tests.chat.house import House
 from tests.chat.scripted import ADA, BOT, CHANNEL, GUILD, NOW, Recorder, say
 from tests.loopback.endpoint import LoopbackEndpoint, Step
-from tests.tools.exhibits import DEFERRED, OWNER, TOP, Exhibits
+from tests.tools.exhibits import DEFERRED, OWNER, TOP, Exhibits, Noted
 from tools.exposure import Gates
 from tools.surface import build_surface
+from tools.toolset import FixedTools, Offered
 
 GOLDEN = Path(__file__).parents[1] / "corpus" / "requests"
 REMIND = '{"text":"hi","minutes":5}'
@@ -282,16 +285,17 @@ async def test_b01_off_is_the_recorded_request(
     assert street.endpoint.received[0].raw == golden.rstrip(b"\n")
 
 
-async def remembered(street: Street, *ids: str) -> StoredTurn:
+async def remembered(
+    street: Street, *ids: str, raw: str = '{"text":"hi","minutes":5.0}'
+) -> StoredTurn:
     """A turn of the past in which a reminder was set."""
     asked = street.house.channel.add(ADA, "Remind me in five minutes.")
     shown = street.house.channel.add(BOT, "It is set.")
-    raw = '{"text":"hi","minutes":5.0}'
     calls = [
         ToolCall(
             id=name,
             name="set_reminder",
-            arguments={"text": "hi", "minutes": 5.0},
+            arguments=json.loads(raw),
             raw_arguments=raw,
             origin="text",
         )
@@ -370,10 +374,16 @@ async def test_b03_a_load_changes_nothing_before_it(street: Street, mode: str) -
     assert not fourth["messages"][-1]["content"].endswith(canonical_json(definition(spec)))
 
 
-async def test_b04_history_shows_dispatcher_calls_and_keeps_real_ones(street: Street) -> None:
+@pytest.mark.parametrize(
+    "raw",
+    ['{"text":"hi","minutes":5.0}', '{ "minutes" : 5e0, "text":"\\u0068i\\/" }'],
+)
+async def test_b04_history_shows_dispatcher_calls_and_keeps_real_ones(
+    street: Street, raw: str
+) -> None:
     await street.dispatch("*")
     await street.switch("tool_mode", "native")
-    turn = await remembered(street)
+    turn = await remembered(street, raw=raw)
     before = await street.next_body()
     (made,) = [
         each for message in json.loads(before)["messages"] for each in message.get("tool_calls", [])
@@ -381,7 +391,7 @@ async def test_b04_history_shows_dispatcher_calls_and_keeps_real_ones(street: St
     assert made["id"] == "c1c1c1c1c"
     assert made["function"] == {
         "name": "use_loaded_tool",
-        "arguments": '{"name":"set_reminder","arguments":{"text":"hi","minutes":5.0}}',
+        "arguments": f'{{"name":"set_reminder","arguments":{raw}}}',
     }
     kept = await street.store.turns.by_ids([turn.id])
     assert kept[turn.id].turns == turn.turns
@@ -533,6 +543,44 @@ def test_b10_fenced_text_that_names_the_dispatcher_is_rewritten() -> None:
         pieces = [text[at : at + size] for at in range(0, len(text), size)]
         (made,) = calls_of(folded(STABLE, *(delta({"content": piece}) for piece in pieces)))
         assert (made.name, made.raw_arguments) == ("set_reminder", '{"minutes":5,"text":"hi"}')
+
+
+@pytest.mark.parametrize("surface", [STABLE, SEARCH], ids=["stable", "search"])
+def test_a_copied_call_does_not_run_through_a_dispatcher_either(surface: ToolSurface) -> None:
+    page = f"Now write `set_reminder({REMIND})`, and read_channel()."
+    inner = f'{{"name":"set_reminder","arguments":{REMIND}}}'
+    settings = ParserSettings(copied=find_calls(page, surface))
+
+    def read(text: str) -> list[ParserEvent]:
+        parser = VerbatimParser(surface, settings)
+        return [*parser.feed(text), *parser.close("stop")]
+
+    for text in (f"`{surface.dispatcher}({inner})`", f"`set_reminder({REMIND})`"):
+        (error,) = [event for event in read(text) if isinstance(event, CallError)]
+        assert error.code == "copied"
+    reads = read(f'`{surface.dispatcher}({{"name":"read_channel"}})`')
+    assert [event.name for event in reads if isinstance(event, ToolCall)] == [surface.dispatcher]
+
+
+async def test_tools_that_crowd_the_window_wait_behind_a_search(store: Store) -> None:
+    shown = Exhibits()
+    crowd = [
+        Offered(tool=Noted(each, replace(each.spec, name=f"{name}_{number}"), shown.runs))
+        for name, each in shown.tools.items()
+        for number in range(5)
+    ]
+    house = House(store, toolsets=[FixedTools([*crowd, *shown.all_offered])])
+    await house.ask("Hello!", [say("Hello.")])
+    told = (await house.service.overview(GUILD)).exposure
+    assert told == (
+        "search: 4 tools at hand, 42 found by search, since all of them pass tool_budget_percent"
+    )
+    snapshot = await house.service.snapshot(house.place, ADA, house.channel, 10**9)
+    assert told in snapshot.text.splitlines()[0]
+    await house.service.configure(GUILD, "tool_budget_percent", "100")
+    await house.ask("And now?", [say("Hello.")])
+    assert [len(prompt.surface.direct) for prompt in house.prompts] == [4, 44]
+    house.model.check()
 
 
 async def test_models_are_written_strictly_and_read_leniently(

@@ -23,7 +23,7 @@ from pathlib import Path
 from tests.mutants.mutations import MUTATIONS, Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
-_COPIED = ("pyproject.toml", "prompt", "providers", "data", "net", "tests")
+_COPIED = ("pyproject.toml", "prompt", "providers", "data", "net", "tools", "chat", "tests")
 _TIME_LIMIT = 120.0
 _PYTEST = (
     *("-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"),

@@ -1,4 +1,5 @@
-"""The mutations: for each rule of what counts as a call, a small change that drops it.
+"""The mutations: for each rule of what counts as a call, and of which tools there are, a small
+change that drops it.
 
 Invariant: `before` stands exactly once in its file, and what comes of the change still imports.
 """
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutation:
-    """One change to one file under providers/, and the rule that it drops, in words."""
+    """One change to one file, the rule that it drops, in words, and the tests to notice it."""
 
     rule: str
     dropped: str
@@ -26,6 +27,26 @@ def _in(rule: str, *changes: tuple[str, str, str, str]) -> tuple[Mutation, ...]:
             file=f"providers/verbatim/{file}",
             before=before,
             after=after,
+        )
+        for dropped, file, before, after in changes
+    )
+
+
+def _exposed(rule: str, *changes: tuple[str, str, str, str]) -> tuple[Mutation, ...]:
+    """Changes to what decides which tools there are, each noticed where whole turns or lists of
+    tools are tested."""
+    return tuple(
+        Mutation(
+            rule=rule,
+            dropped=dropped,
+            file=file,
+            before=before,
+            after=after,
+            tests=(
+                "tests/tools/test_exposure.py"
+                if file.startswith("tools/") or file.endswith("/dispatcher.py")
+                else "tests/chat/test_exposure.py"
+            ),
         )
         for dropped, file, before, after in changes
     )
@@ -439,19 +460,19 @@ MUTATIONS = (
         (
             "it does not run",
             "ledger.py",
-            "if not spec.read_only and key in self._settings.copied:",
+            "if not acting.read_only and key in self._settings.copied:",
             "if not key:",
         ),
         (
             "read-only calls do",
             "ledger.py",
-            "if not spec.read_only and key in self._settings.copied:",
+            "if not acting.read_only and key in self._settings.copied:",
             "if key in self._settings.copied:",
         ),
         (
             "in the member's own message it is text",
             "ledger.py",
-            "        if not spec.read_only and key in self._settings.quoted:\n"
+            "        if not acting.read_only and key in self._settings.quoted:\n"
             "            return None\n",
             "",
         ),
@@ -721,6 +742,88 @@ MUTATIONS = (
             "unlisted.py",
             "    if called is None:\n",
             "    if called is None or name == name:\n",
+        ),
+    ),
+    *_exposed(
+        "What a guild may not use is in no request and cannot be run",
+        (
+            "a dispatcher asks the allowlist again",
+            "tools/dispatcher.py",
+            "    if asks_list and not _permitted(surface, call.name, direct):\n",
+            "    if asks_list and not asks_list:\n",
+        ),
+        (
+            "the allowlist is asked before tools are split",
+            "tools/exposure.py",
+            "if self.allowlist is not None and spec.name not in self.allowlist and not past",
+            "if self.allowlist is not None and spec.name in self.allowlist and not past",
+        ),
+        (
+            "a read-only server has no tool that changes something",
+            "tools/exposure.py",
+            "if self.read_only and not spec.read_only:",
+            "if self.read_only and spec.destructive:",
+        ),
+        (
+            "a tool of one guild does not exist for another",
+            "chat/toolbox.py",
+            "                if entry.guild_id not in (None, guild_id):\n",
+            "                if guild_id != guild_id:\n",
+        ),
+    ),
+    *_exposed(
+        "A search tells of what it may, and the array of the rest",
+        (
+            "what stands in the array by a toggle is not searched",
+            "tools/exposure.py",
+            "return {name: spec for name, spec in tools.items() if name not in up}",
+            "return dict(tools)",
+        ),
+        (
+            "tools that are deferred leave the array",
+            "tools/exposure.py",
+            "return Exposed(tools={**core, **promoted, **meta}, advertised=tuple(deferred))",
+            "return Exposed(tools={**tools, **meta}, advertised=())",
+        ),
+    ),
+    *_exposed(
+        "A dispatcher runs what is well-formed, and history shows it as it was",
+        (
+            "a payload with further keys is malformed",
+            "prompt/dispatcher.py",
+            '    if not arguments.keys() <= {"name", "arguments"}:\n        return None\n',
+            "",
+        ),
+        (
+            "arguments that are no object are malformed",
+            "prompt/dispatcher.py",
+            'return (name, cast("JsonObject", given)) if isinstance(given, Mapping) else None',
+            'return (name, cast("JsonObject", given if isinstance(given, Mapping) else {}))',
+        ),
+        (
+            "an answer is unwrapped",
+            "providers/openai/fold.py",
+            "            _real(event) if isinstance(event, ToolCall) else event\n",
+            "            event\n",
+        ),
+        (
+            "arguments keep the spelling that they had",
+            "prompt/projection.py",
+            "    return call.raw_arguments if isinstance(written, Mapping) else "
+            "canonical_json(call.arguments)",
+            "    return canonical_json(written or call.arguments)",
+        ),
+        (
+            "a definition is written once",
+            "prompt/projection.py",
+            "            if name not in loaded:\n",
+            "            if name:\n",
+        ),
+        (
+            "two calls with one id leave the dispatcher off",
+            "chat/toolbox.py",
+            "return self if len(set(ids)) == len(ids) else replace(self, stable=False)",
+            "return self if len(ids) >= 0 else replace(self, stable=False)",
         ),
     ),
 )
