@@ -2,7 +2,7 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 
-.PHONY: run test check lint types imports unit e2e bench mutants lock clean .venv
+.PHONY: run test check lint types imports unit e2e mcp bench mutants lock clean .venv
 
 # Starting needs less than developing, so this installs less. `make run ARGS="check"` passes arguments.
 run:
@@ -28,6 +28,10 @@ unit: .venv
 # The main job on real input: bot process, loopback Discord, embedded model. Fetches the model once.
 e2e: .venv
 	$(PY) -m tests.e2e
+
+# MCP servers that others wrote, fetched once with npm into var/.
+mcp: .venv
+	$(PY) -m tests.mcp_servers
 
 # The peers are fetched once, into .venv-bench.
 bench: .venv
