@@ -236,15 +236,18 @@ async def _run(args: argparse.Namespace, settings: Settings, local: LocalModel |
                 file=sys.stderr,
             )
             return await _console(wired)
+        from chat.warming import warming
         from cogs.client import run_bot
 
-        return await run_bot(
-            wired.service,
-            wired.store.meta,
-            wired.desk,
-            token=settings.discord_token.get_secret_value(),
-            home=settings.home,
-        )
+        unknown = wired.desk.prober.probe_unknown
+        async with warming(wired.store, wired.service.warm_up, first=unknown):
+            return await run_bot(
+                wired.service,
+                wired.store.meta,
+                wired.desk,
+                token=settings.discord_token.get_secret_value(),
+                home=settings.home,
+            )
 
 
 async def _console(wired: Wired) -> int:
@@ -334,6 +337,7 @@ async def _wired(
             persona=settings.persona,
             secrets=settings.secrets(),
             is_operator=lambda user_id: user_id in desk.admission.operators,
+            schedulers=desk.schedulers,
         )
         yield Wired(settings=settings, store=store, provider=provider, service=service, desk=desk)
 
@@ -364,6 +368,7 @@ def _limits(settings: Settings) -> Limits:
 
 
 async def _check(settings: Settings) -> int:
+    from data.mcp_file import MCP_FILE_NAME, load_mcp_servers
     from data.store import open_store
 
     findings = [check.Finding(fine=True, what=f"settings, home {settings.home}")]
@@ -384,6 +389,8 @@ async def _check(settings: Settings) -> int:
             findings.append(await check.endpoint_finding(provider, settings.model))
         finally:
             await provider.close()
+    servers = load_mcp_servers(settings.home / MCP_FILE_NAME, os.environ)
+    findings.append(check.Finding(fine=True, what=f"{len(servers)} MCP servers in {MCP_FILE_NAME}"))
     token = "set" if settings.discord_token else "not set: chat in the terminal only"
     findings.append(check.Finding(fine=True, what=f"DISCORD_TOKEN {token}"))
     return check.report(findings, sys.stdout)

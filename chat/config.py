@@ -162,6 +162,12 @@ def parallelism(
     return Parallelism(most=min(most or limit, limit), raises=True, slot_hint=hint)
 
 
+def warms_up(stored: Mapping[str, Json], *, near: bool) -> bool:
+    """Whether an endpoint reads prompts ahead; `near` is one in a private network."""
+    value = _value(stored, "warm_up")
+    return near if value == "auto" else value == "on"
+
+
 def _value(stored: Mapping[str, Json], name: str) -> str:
     return next(switch.value for switch in switches(stored) if switch.name == name)
 

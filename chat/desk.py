@@ -15,6 +15,7 @@ from chat.guild_setup import GuildSetup
 from chat.mcp_admin import McpAdmin
 from chat.portability import Portability
 from chat.probing import Prober
+from chat.scheduler import Schedulers
 from chat.services import ChosenServices
 from data.keys import KeyRing
 from data.services import ServiceKind
@@ -34,6 +35,7 @@ class Desk:
     setup: GuildSetup
     portability: Portability
     prober: Prober
+    schedulers: Schedulers
     services: ChosenServices
     policies: Policies
     mcp: McpAdmin
@@ -71,7 +73,8 @@ def open_desk(
         is_approved=admission.is_approved,
         fallbacks=fallbacks,
     )
-    prober = Prober(store=store, routes=endpoints)
+    schedulers = Schedulers()
+    prober = Prober(store=store, routes=endpoints, schedulers=schedulers)
     setup = GuildSetup(
         store=store,
         endpoints=endpoints,
@@ -85,6 +88,7 @@ def open_desk(
         setup=setup,
         portability=Portability(store=store, setup=setup),
         prober=prober,
+        schedulers=schedulers,
         services=ChosenServices(store, keys, admission, operators=services or {}),
         policies=Policies(store=store),
         mcp=McpAdmin(

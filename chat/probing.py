@@ -1,7 +1,8 @@
 """Has the endpoint that serves a guild tested, and remembers what follows.
 
-Invariant: one test at a time, outside of turns. What follows is kept as learnt of the endpoint
-and model, so what an admin set wins, and only values that a switch has are kept.
+Invariant: one test at a time, outside of turns, each of its requests in line with theirs. What
+follows is kept as learnt of the endpoint and model, so what an admin set wins, and only values that
+a switch has are kept.
 """
 
 import asyncio
@@ -11,9 +12,13 @@ from collections.abc import Mapping
 from chat.config import spec_of
 from chat.endpoints import Routes
 from chat.learning import Learning
+from chat.scheduler import Scheduler, Schedulers
 from data.errors import StoreError
 from data.store import Store
-from providers.base import EndpointError
+from prompt.prompt import Prompt
+from prompt.values import JsonObject
+from prompt.verbatim import Verdict
+from providers.base import EndpointError, Exchange, Provider, RequestOptions
 from providers.probe import (
     Findings,
     probe,
@@ -30,12 +35,44 @@ class Outdated(Exception):
     """Another endpoint or model serves now than the one that was tested."""
 
 
-class Prober:
-    """Tests endpoints as `routes` gives them to guilds."""
+class _InLine:
+    """The part of a provider that a test needs; each request waits for a slot."""
 
-    def __init__(self, *, store: Store, routes: Routes, seconds: float = SECONDS) -> None:
+    def __init__(self, provider: Provider, scheduler: Scheduler) -> None:
+        self._provider = provider
+        self._scheduler = scheduler
+
+    @property
+    def endpoint(self) -> str:
+        return self._provider.endpoint
+
+    async def resolve_model(self) -> str:
+        return await self._provider.resolve_model()
+
+    def body(self, prompt: Prompt, options: RequestOptions) -> JsonObject:
+        return self._provider.body(prompt, options)
+
+    async def exchange(
+        self, path: str, body: JsonObject | None = None, *, seconds: float, aside: bool = False
+    ) -> Exchange:
+        async with self._scheduler.slot():
+            return await self._provider.exchange(path, body, seconds=seconds, aside=aside)
+
+
+class Prober:
+    """Tests endpoints as `routes` gives them to guilds, in line with the turns of `schedulers`."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        routes: Routes,
+        schedulers: Schedulers | None = None,
+        seconds: float = SECONDS,
+    ) -> None:
         self._store = store
         self._routes = routes
+        self._schedulers = schedulers or Schedulers()
         self._seconds = seconds
         self._one = asyncio.Lock()
         self._waiting: dict[int, asyncio.Task[None]] = {}
@@ -44,7 +81,21 @@ class Prober:
         """Send the test requests. Raises EndpointError where no endpoint serves the guild, or no
         model is named."""
         async with self._one, self._routes.serving(guild_id) as route:
-            return await probe(route.provider, seconds=self._seconds)
+            scheduler = self._schedulers.of(route.provider.endpoint, owner=route.owner)
+            return await probe(_InLine(route.provider, scheduler), seconds=self._seconds)
+
+    async def probe_unknown(self) -> None:
+        """Test the operator's endpoint, and apply what follows, if nothing is known of it and its
+        model yet. What goes wrong is logged."""
+        try:
+            async with self._routes.serving(None) as route:
+                await route.provider.resolve_model()
+                verdict = await Learning(store=self._store, route=route).verdict()
+        except (EndpointError, StoreError) as error:
+            log.info("The operator's endpoint could not be tested: %s", error)
+            return
+        if verdict.reason == Verdict().reason and not verdict.learnt:
+            await self._test(None)
 
     async def apply(self, guild_id: int | None, findings: Findings) -> Mapping[str, str]:
         """Remember what follows from `findings`, and return the switches among it. Raises Outdated,
@@ -80,16 +131,19 @@ class Prober:
         if self._waiting.get(guild_id) is done:
             del self._waiting[guild_id]
 
-    async def _test(self, guild_id: int) -> None:
+    async def _test(self, guild_id: int | None) -> None:
+        whose = "The operator" if guild_id is None else f"Server {guild_id}"
         try:
             findings = await self.probe(guild_id)
             values = await self.apply(guild_id, findings)
         except (EndpointError, Outdated, StoreError) as error:
-            log.info("The endpoint of server %s could not be tested: %s", guild_id, error)
+            log.info("%s: the endpoint could not be tested: %s", whose, error)
         except Exception:
-            log.exception("The test of the endpoint of server %s failed.", guild_id)
+            log.exception("%s: the test of the endpoint failed.", whose)
         else:
-            log.info("Server %s: %s %s", guild_id, sentence(findings), dict(values))
+            log.info("%s: %s %s", whose, sentence(findings), dict(values))
+            if guild_id is not None:
+                self._store.settings.tell(guild_id)
 
 
 def applicable(findings: Findings) -> Mapping[str, str]:

@@ -14,7 +14,7 @@ import asyncio
 import ipaddress
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -74,6 +74,9 @@ class Scheduler:
         self._slots = Slots(assumed)
         self._asked = False
         self._server_slots: int | None = None
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._aside: asyncio.Task[None] | None = None
         self._homes: dict[int, int] = {}
         self._in_use: dict[Ticket, int] = {}
 
@@ -101,13 +104,47 @@ class Scheduler:
                 self._asked = False
 
     async def enter(self, ticket: Ticket, *, returning: bool) -> None:
-        """Wait for a slot; see Slots.enter."""
+        """Wait for a slot; see Slots.enter. What runs aside is given up."""
+        self._idle.clear()
+        if self._aside is not None:
+            self._aside.cancel()
         await self._slots.enter(ticket, returning=returning)
 
     def leave(self, ticket: Ticket) -> None:
         """Give the slot back."""
         self._in_use.pop(ticket, None)
         self._slots.leave(ticket)
+        if not self._slots:
+            self._idle.set()
+
+    async def aside(self, work: Callable[[], Coroutine[None, None, None]]) -> bool:
+        """Do `work` once no turn wants the endpoint, and tell whether it came to its end: the
+        first turn that wants a slot puts an end to it."""
+        while True:
+            await self._idle.wait()
+            if self._aside is None:
+                break
+            await asyncio.wait({self._aside})
+        task = self._aside = asyncio.create_task(work())
+        try:
+            await asyncio.wait({task})
+        finally:
+            self._aside = None
+            task.cancel()
+        if task.cancelled():
+            return False
+        task.result()
+        return True
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncGenerator[None]:
+        """A slot for one request outside of any turn, in line with them all."""
+        ticket = Ticket((0, 0), moved=lambda _: None)
+        await self.enter(ticket, returning=False)
+        try:
+            yield
+        finally:
+            self.leave(ticket)
 
     def keep(self, ticket: Ticket) -> asyncio.TimerHandle:
         """Give the slot back in a moment, unless the timer is cancelled before."""
@@ -223,9 +260,13 @@ class Schedulers:
 
 def assumed_slots(endpoint: str) -> int:
     """How many requests an endpoint probably takes at once, judged by its address alone."""
+    return _NEAR if is_near(endpoint) else _FAR
+
+
+def is_near(endpoint: str) -> bool:
+    """Whether an endpoint is on this machine or in a private network, judged by its address."""
     host = urlsplit(endpoint).hostname or ""
     try:
-        near = not ipaddress.ip_address(host).is_global
+        return not ipaddress.ip_address(host).is_global
     except ValueError:
-        near = "." not in host or host.endswith(_HOUSE_NAMES)
-    return _NEAR if near else _FAR
+        return "." not in host or host.endswith(_HOUSE_NAMES)

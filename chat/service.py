@@ -32,6 +32,7 @@ from chat.starting import turn_run
 from chat.switchboard import Switchboard
 from chat.toolbox import Toolbox, Toolboxes
 from chat.turn import SLOW_AFTER
+from chat.warming import Unread, warm_up
 from data.database import to_the_end
 from data.errors import StoreError
 from data.store import Store
@@ -79,6 +80,7 @@ class ChatService:
         clock: Callable[[], datetime] = _now,
         slow_after: float = SLOW_AFTER,
         is_operator: Callable[[int], bool] = lambda _: False,
+        schedulers: Schedulers | None = None,
     ) -> None:
         self._store = store
         self._routes = routes
@@ -96,7 +98,7 @@ class ChatService:
             resting=lambda route: self._scheduler(route).breaker.resting,
         )
         self._house = House(policies=Policies(store=store))
-        self._schedulers = Schedulers()
+        self._schedulers = schedulers or Schedulers()
         self._recordings = Recordings()
         self._gatherer = Gatherer(store=store, persona=persona or PERSONA)
 
@@ -173,22 +175,21 @@ class ChatService:
     ) -> PromptSnapshot:
         """The prompt as it would be now, of messages up to and including id `newest`."""
         async with self._routes.serving(place.guild_id) as route:
-            gathered = await self._gatherer.gather(
-                route,
-                place,
-                history,
-                asked=None,
-                newest=newest + 1,
-                toolbox=await self._toolbox(route, place),
-                now=self._clock(),
-            )
-            plan = self._planned(route, gathered)
+            plan = await self._plan_without(route, place, history, newest)
             prompt = plan.prompt()
             options = replace(
                 plan.generation.options(f"snapshot-{member.id}"), wire=plan.config.wire
             )
             body = route.provider.body(prompt, options)
         return account(prompt, body, secrets=self._secrets)
+
+    async def warm_up(self, place: Place) -> None:
+        """Have the endpoint of a place read what stays of its prompt. Raises EndpointError,
+        PromptTooLarge and StoreError."""
+        async with self._routes.serving(place.guild_id) as route:
+            await route.provider.resolve_model()
+            plan = await self._plan_without(route, place, Unread(), 0)
+            await warm_up(plan, self._scheduler(route))
 
     async def explain(self, place: Place, message_id: int) -> Explanation | None:
         """What was made of the model's output in the turn that a message in `place` shows; None if
@@ -247,6 +248,21 @@ class ChatService:
             newest=request.message.id,
             toolbox=await self._toolbox(route, request.place),
             now=now,
+        )
+        return self._planned(route, gathered)
+
+    async def _plan_without(
+        self, route: Route, place: Place, history: History, newest: int
+    ) -> Plan:
+        """The plan of a turn that answers nobody, with the history up to `newest`."""
+        gathered = await self._gatherer.gather(
+            route,
+            place,
+            history,
+            asked=None,
+            newest=newest + 1,
+            toolbox=await self._toolbox(route, place),
+            now=self._clock(),
         )
         return self._planned(route, gathered)
 

@@ -256,6 +256,13 @@ SWITCHES: tuple[SwitchSpec, ...] = (
         "cache then holds its conversation. Only where the server tells its slots.",
     ),
     SwitchSpec(
+        name="warm_up",
+        theme="stream",
+        choices=("auto", "on", "off"),
+        help="Have the server read what stays of the prompt when the bot starts and after a "
+        "change: the first answer comes sooner. `auto`: in a private network only.",
+    ),
+    SwitchSpec(
         name="empty_reply",
         theme="reply",
         choices=("nudge_once", "silent", "line"),

@@ -4,7 +4,7 @@ Invariant: only what was set has a row; a default is never stored, so it can cha
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from data.database import Database
 from prompt.values import Json
@@ -16,6 +16,11 @@ class GuildSettings:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._watchers: list[Callable[[int], None]] = []
+
+    def watched_by(self, watcher: Callable[[int], None]) -> None:
+        """Have `watcher` told the guild after each change of its settings; it must not raise."""
+        self._watchers.append(watcher)
 
     async def values(self, guild_id: int, model: str) -> Mapping[str, Json]:
         """What is set for exactly this guild and model; how layers add up is the caller's."""
@@ -45,6 +50,7 @@ class GuildSettings:
                     name,
                     json.dumps(value, allow_nan=False),
                 )
+        self.tell(guild_id)
 
     async def everything(self, guild_id: int) -> Mapping[str, Mapping[str, Json]]:
         """All that is set for a guild, by model; the empty model is the whole guild."""
@@ -70,3 +76,9 @@ class GuildSettings:
                         name,
                         json.dumps(value, allow_nan=False),
                     )
+        self.tell(guild_id)
+
+    def tell(self, guild_id: int) -> None:
+        """Tell the watchers that what serves a guild has changed."""
+        for watcher in self._watchers:
+            watcher(guild_id)

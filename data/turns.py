@@ -75,6 +75,13 @@ class Turns:
                     ordinal,
                 )
 
+    async def latest_place(self) -> tuple[int, int] | None:
+        """Guild (0: direct messages) and channel of the newest turn, None if there is none."""
+        rows = await self._database.read(
+            "SELECT guild_id, channel_id FROM turns ORDER BY at DESC, id DESC LIMIT 1"
+        )
+        return (rows[0]["guild_id"], rows[0]["channel_id"]) if rows else None
+
     async def by_messages(self, message_ids: Sequence[int]) -> Mapping[int, StoredTurn]:
         """The turns that these messages show; messages without one are left out.
 

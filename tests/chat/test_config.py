@@ -41,6 +41,7 @@ PINNED = {
     "server_answer_tool": ("show_text", "ignore"),
     "time_in_prompt": ("tail", "off", "head"),
     "slot_hint": ("off", "per_channel"),
+    "warm_up": ("auto", "on", "off"),
     "empty_reply": ("nudge_once", "silent", "line"),
 }
 NUMBERS = {

@@ -13,6 +13,7 @@ import pytest
 from chat.desk import open_desk
 from chat.guild_setup import Wish
 from chat.probing import Outdated, Prober, applicable
+from chat.scheduler import Schedulers
 from data.keys import open_keys
 from data.store import Store
 from prompt.verbatim import Verdict
@@ -81,6 +82,33 @@ async def test_a_refusal_costs_no_turn_anything_after_a_test(store: Store) -> No
         assert verdict.refuses_tools_field
         assert "--enable-auto-tool-choice" in verdict.reason
         assert await here.switch("context_window") == "40960"
+
+
+async def test_the_operators_endpoint_is_tested_once_if_nothing_is_known_of_it(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with bench(store, BY_NAME["LM Studio"]) as here:
+        with caplog.at_level("INFO"):
+            await here.prober.probe_unknown()
+        asked = len(here.endpoint.bodies)
+        assert asked > 0
+        (said,) = [each.message for each in caplog.records if "The operator: " in each.message]
+        assert "test calls worked" in said
+        await here.prober.probe_unknown()
+        assert len(here.endpoint.bodies) == asked
+
+
+async def test_a_test_waits_in_line_with_turns(store: Store) -> None:
+    async with bench(store, BY_NAME["LM Studio"]) as here:
+        schedulers = Schedulers()
+        prober = Prober(
+            store=store, routes=SoleEndpoint(here.house.provider), schedulers=schedulers, seconds=30
+        )
+        async with schedulers.of(here.endpoint.base_url).slot():
+            testing = asyncio.create_task(prober.probe(7))
+            await asyncio.sleep(0.2)
+            assert here.endpoint.bodies == []
+        assert (await testing).answered
 
 
 async def test_what_an_admin_set_wins(store: Store) -> None:
