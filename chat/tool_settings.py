@@ -11,6 +11,7 @@ from typing import cast
 
 from prompt.values import Json
 from tools.exposure import ExposureMode, Gates
+from tools.policy import POLICIES, chosen_of
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +23,7 @@ ALLOWLIST = "allowlist"
 TOOLS = "tools"
 DISPATCH_MODELS = "dispatch_models"
 
-PORTABLE = (EXPOSURE, READ_ONLY, WEB, IMAGES, ALLOWLIST, TOOLS)
+PORTABLE = (EXPOSURE, READ_ONLY, WEB, IMAGES, ALLOWLIST, TOOLS, POLICIES)
 """Those that mean the same in another guild; the models listed for an endpoint do not."""
 
 MODES: tuple[ExposureMode, ...] = ("upfront", "search")
@@ -72,6 +73,10 @@ def is_setting(name: str, value: Json) -> bool:
             return isinstance(value, bool)
         case "allowlist":
             return isinstance(value, list) and _are_names(cast("list[Json]", value))
+        case "tool_policies":
+            return isinstance(value, dict) and all(
+                chosen_of(tool, {POLICIES: value}) for tool in cast("dict[str, Json]", value)
+            )
         case "tools":
             return isinstance(value, dict) and _switched(value) == value
         case _:

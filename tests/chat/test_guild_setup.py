@@ -173,7 +173,12 @@ VALID: dict[str, Any] = {
     "server_rules": None,
     "channels": ["100"],
     "switches": {"first": {"nudge": "off"}},
-    "tools": {"read_only": True, "allowlist": ["recall"], "tools": {"forget": False}},
+    "tools": {
+        "read_only": True,
+        "allowlist": ["recall"],
+        "tools": {"forget": False},
+        "tool_policies": {"forget": "free"},
+    },
 }
 
 
@@ -254,6 +259,7 @@ async def test_a_key_stays_where_the_file_names_the_same_server(desk: Desk) -> N
         ({"tools": {"read_only": "on"}}, "not with this value"),
         ({"tools": {"allowlist": "recall"}}, "not with this value"),
         ({"tools": {"allowlist": [5]}}, "not with this value"),
+        ({"tools": {"tool_policies": {"forget": "sometimes"}}}, "not with this value"),
         ({"tools": {"tools": {"recall": "off"}}}, "not with this value"),
         ({"tools": {"dispatch_models": {}}}, "no setting"),
     ],
