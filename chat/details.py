@@ -18,8 +18,8 @@ def recorded_runs(reply: Reply) -> list[RecordedRun]:
     """The tool calls of a reply as they are kept. One that was cut off has no result to keep."""
     return [
         RecordedRun(
-            name=run.call.name,
-            arguments=run.call.raw_arguments,
+            name=run.asked.name,
+            arguments=run.asked.raw_arguments,
             outcome=run.result.outcome,
             text=PRIVATE if run.is_private else run.result.text,
             seconds=run.seconds,

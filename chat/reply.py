@@ -4,9 +4,10 @@ Invariant: `text` never holds call markup, reasoning or a status line; those hav
 their own.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from prompt.dispatcher import DISPATCHERS, unwrapped
 from prompt.values import Span, ToolCall, ToolResult
 from tools.registry import ToolFile
 
@@ -26,6 +27,17 @@ class ToolRun:
     started: float = 0.0
     ended: float = 0.0
     is_private: bool = False
+
+    @property
+    def asked(self) -> ToolCall:
+        """The call that it comes down to: the one in a dispatcher's payload, where there is one."""
+        call = self.call
+        inner = unwrapped(call.raw_arguments) if call.name in DISPATCHERS else None
+        if inner is None:
+            return call
+        return replace(
+            call, name=inner.name, arguments=inner.arguments, raw_arguments=inner.raw_arguments
+        )
 
     @property
     def seconds(self) -> float:

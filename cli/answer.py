@@ -133,7 +133,7 @@ class AnswerView:
                     self._print(f"[tool] {_described(run)}")
             if index not in self._reported and (last or run.result is not None):
                 self._reported.add(index)
-                who = _described(run) if self._streams else printable(run.call.name)
+                who = _described(run) if self._streams else printable(run.asked.name)
                 self._print(f"[tool] {who}: {self._outcome(index, run)}", "dim")
 
     def _commit_text(self) -> None:
@@ -190,4 +190,4 @@ def _awaited(reply: Reply) -> str:
 
 
 def _described(run: ToolRun) -> str:
-    return f"{printable(run.call.name)} {one_line(run.call.raw_arguments, _ARGUMENT_CHARS)}"
+    return f"{printable(run.asked.name)} {one_line(run.asked.raw_arguments, _ARGUMENT_CHARS)}"

@@ -49,7 +49,7 @@ def reply_in_messages(
 def _used(reply: Reply) -> list[str]:
     """The line that names the tools of a reply, each once, with what became of it if not well."""
     named = {
-        run.call.name: "" if run.result.outcome == "ok" else f" ({run.result.outcome})"
+        run.asked.name: "" if run.result.outcome == "ok" else f" ({run.result.outcome})"
         for run in reply.runs
         if run.result is not None
     }
@@ -66,7 +66,7 @@ def _plain(name: str) -> str:
 def _status(reply: Reply, *, begun: bool, now: float) -> str:
     running = reply.running
     if running and not reply.waits_for:
-        names = ", ".join(_plain(run.call.name) for run in running)
+        names = ", ".join(_plain(run.asked.name) for run in running)
         began = min(run.started for run in running)
         seconds = int(now - began) if began else 0
         told = f"{names}… {seconds} s" if seconds >= _TOLD_FROM else names

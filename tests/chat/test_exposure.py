@@ -611,6 +611,8 @@ async def test_a_call_through_execute_tool_counts_as_the_call_that_it_is(street:
     steps = [natively(("execute_tool", payload)), natively(("set_reminder", REMIND))]
     shown = await street.ask("Go.", *steps, natively(("execute_tool", payload)), Step(text="Done."))
     assert [outcome for _, outcome in outcomes(shown)] == ["ok", "ok", "denied"]
+    asked = {(run.asked.name, run.asked.raw_arguments) for run in shown.reply.runs}
+    assert asked == {("set_reminder", REMIND)}
     assert len(street.shown.runs) == 2
 
 
