@@ -368,7 +368,6 @@ def _limits(settings: Settings) -> Limits:
 
 
 async def _check(settings: Settings) -> int:
-    from data.mcp_file import MCP_FILE_NAME, load_mcp_servers
     from data.store import open_store
 
     findings = [check.Finding(fine=True, what=f"settings, home {settings.home}")]
@@ -389,8 +388,7 @@ async def _check(settings: Settings) -> int:
             findings.append(await check.endpoint_finding(provider, settings.model))
         finally:
             await provider.close()
-    servers = load_mcp_servers(settings.home / MCP_FILE_NAME, os.environ)
-    findings.append(check.Finding(fine=True, what=f"{len(servers)} MCP servers in {MCP_FILE_NAME}"))
+    findings.append(check.mcp_finding(settings.home, os.environ))
     token = "set" if settings.discord_token else "not set: chat in the terminal only"
     findings.append(check.Finding(fine=True, what=f"DISCORD_TOKEN {token}"))
     return check.report(findings, sys.stdout)

@@ -3,8 +3,9 @@
 Invariant: changes nothing and sends no message text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, TextIO
 
 from providers.base import EndpointError
@@ -55,6 +56,19 @@ async def endpoint_finding(endpoint: Endpoint, model: str | None) -> Finding:
             "VERBATIM_MODEL.",
         )
     return Finding(fine=True, what=f"endpoint {endpoint.endpoint}, model {chosen}")
+
+
+def mcp_finding(home: Path, environ: Mapping[str, str]) -> Finding:
+    """How many MCP servers the operator has, or what is wrong with their file."""
+    # Imported here, so that what needs neither settings nor database starts at once.
+    from data.mcp_file import MCP_FILE_NAME, load_mcp_servers
+    from data.settings import SettingsError
+
+    try:
+        servers = load_mcp_servers(home / MCP_FILE_NAME, environ)
+    except SettingsError as error:
+        return Finding(fine=False, what=str(error))
+    return Finding(fine=True, what=f"MCP servers in {MCP_FILE_NAME}: {len(servers)}")
 
 
 def report(findings: Sequence[Finding], stdout: TextIO) -> int:

@@ -1,9 +1,10 @@
 import io
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
-from cli.check import Finding, endpoint_finding, report
+from cli.check import Finding, endpoint_finding, mcp_finding, report
 from providers.base import EndpointError, Unavailable
 
 
@@ -69,3 +70,13 @@ def test_the_report_has_a_line_a_finding_and_tells_whether_all_are_fine(
         "ok   settings",
         f"{'ok ' if fine else 'NOT OK'}  database",
     ]
+
+
+def test_mcp_servers_are_counted_and_a_faulty_file_is_told_of(tmp_path: Path) -> None:
+    assert str(mcp_finding(tmp_path, {})) == "ok   MCP servers in mcp.json: 0"
+    (tmp_path / "mcp.json").write_text('{"mcpServers": {"time": {"command": "mcp-server-time"}}}')
+    assert str(mcp_finding(tmp_path, {})) == "ok   MCP servers in mcp.json: 1"
+    (tmp_path / "mcp.json").write_text('{"mcpServers": {"time": {}}}')
+    faulty = mcp_finding(tmp_path, {})
+    assert not faulty.fine
+    assert "time: give either command" in faulty.what
