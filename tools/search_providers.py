@@ -29,7 +29,8 @@ SECONDS = 12.0
 _LARGEST = 2 * 1024 * 1024
 _TAG = re.compile(r"<[^>]{0,200}>")
 
-logging.getLogger("ddgs").setLevel(logging.ERROR)  # below, it quotes what is searched for
+for _quoting in ("ddgs", "primp"):  # below this level they log what is searched for
+    logging.getLogger(_quoting).setLevel(logging.ERROR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

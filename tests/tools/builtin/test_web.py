@@ -1,12 +1,16 @@
 """web_search and web_fetch against servers on this machine."""
 
+import json
+import logging
+
 import pytest
 from aiohttp import web
 
 from net.fetch import Fetcher
 from tests.tools.conftest import Contexts
 from tests.tools.serving import Chosen, Page, Site, site
-from tools.builtin.web import PAGE_CHARACTERS, BlockedUrl, web_tools
+from tests.tools.test_dispatch import Bench, call
+from tools.builtin.web import PAGE_CHARACTERS, web_tools
 from tools.registry import Tool, ToolFailure, ToolUnavailable
 from tools.search_providers import SearchProviders
 from tools.services import Missing, Service
@@ -45,10 +49,10 @@ async def test_c10_an_address_that_is_not_public_is_a_blocked_url(
     url: str, context: Contexts, worker: Worker
 ) -> None:
     _, fetch = tools_of(worker)
-    with pytest.raises(BlockedUrl) as refused:
-        await fetch.run(context(), {"url": url})
-    assert refused.value.code == "blocked_url"
-    assert "Only public http and https addresses are fetched" in str(refused.value)
+    outcome, text = await Bench(context(), fetch).run(call("web_fetch", url=url))
+    told = json.loads(text)
+    assert (outcome, told["error"], told["tool"]) == ("failed", "blocked_url", "web_fetch")
+    assert "Only public http and https addresses are fetched" in told["message"]
 
 
 async def test_a_page_is_told_with_its_title_its_address_and_its_links(
@@ -197,10 +201,13 @@ async def test_without_a_provider_the_reason_is_told(context: Contexts, worker: 
         await search.run(context(), {"query": "x"})
 
 
-async def test_ddgs_is_asked_off_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ddgs_is_asked_and_the_query_stays_out_of_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     """Through the library itself, with one engine that is led to this machine."""
     from ddgs.engines import ENGINES
 
+    caplog.set_level(logging.DEBUG)
     page = (
         '<html><body><div class="result__body"><h2>Herons</h2>'
         '<a href="https://herons.example/">They stand still.</a></div></body></html>'
@@ -208,8 +215,10 @@ async def test_ddgs_is_asked_off_the_loop(monkeypatch: pytest.MonkeyPatch) -> No
     async with site({"/html/": web.Response(text=page, content_type="text/html")}) as here:
         engine = ENGINES["text"]["duckduckgo"]
         monkeypatch.setattr(engine, "search_url", f"{here.url}/html/")
+        monkeypatch.setattr(engine, "search_method", "GET")  # as others have it, in the address
         monkeypatch.setitem(ENGINES, "text", {"duckduckgo": engine})
         hits = await SearchProviders(Fetcher()).search(Service(provider="ddgs"), "herons", most=3)
+    assert "herons" not in caplog.text
     assert [(hit.title, hit.url) for hit in hits] == [("Herons", "https://herons.example/")]
     assert "They stand still." in hits[0].snippet
 
