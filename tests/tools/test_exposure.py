@@ -156,6 +156,11 @@ async def test_a08_the_allowlist_is_asked_twice(shown: Exhibits, context: Contex
     for name in ("set_reminder", "zzz", "web_search"):
         told = await answer(shown, retained, context(), through(name))
         assert (told["error"], told["tool"]) == ("not_permitted", name)
+    loaded = replace(searching(shown, stable=True), permitted=surface.permitted)
+    for name in ("set_reminder", "zzz"):
+        for made in (through(name, dispatcher="use_loaded_tool"), call(name, {})):
+            told = await answer(shown, loaded, context(), made)
+            assert (told["error"], told["tool"]) == ("not_permitted", name)
     direct = await answer(
         shown, retained, context(), call("set_reminder", {"text": "hi", "minutes": 5})
     )
