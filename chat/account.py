@@ -27,10 +27,13 @@ class PromptSnapshot:
     prefix_hash: str
 
 
-def account(prompt: Prompt, body: JsonObject, *, secrets: Sequence[str]) -> PromptSnapshot:
-    """The prompt as people may see it. `secrets` are keys and tokens of this process."""
+def account(
+    prompt: Prompt, body: JsonObject, *, secrets: Sequence[str], counted: str = ""
+) -> PromptSnapshot:
+    """The prompt as people may see it. `secrets` are keys and tokens of this process. `counted`
+    says what the endpoint made of the estimate the last time."""
     return PromptSnapshot(
-        text=redacted(_in_words(prompt), secrets),
+        text=redacted(_in_words(prompt, counted), secrets),
         json=redacted(canonical_json(_without_bytes(body)), secrets),
         prefix_hash=prompt.report.prefix_hash,
     )
@@ -69,11 +72,12 @@ def _without_data(url: str) -> str:
     return f"{head}{comma}[{size} bytes left out]" if url.startswith("data:") else url
 
 
-def _in_words(prompt: Prompt) -> str:
+def _in_words(prompt: Prompt, counted: str) -> str:
     report = prompt.report
     lines = [
         f"mode {report.mode}, about {report.tokens} tokens, {in_words(prompt.surface)}",
         f"stable prefix {report.prefix_hash}, {report.dropped_exchanges} exchanges trimmed",
+        *([f"latest request: {counted}"] if counted else []),
         "",
         "stage                items  tokens",
     ]

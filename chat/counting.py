@@ -52,6 +52,12 @@ class Count:
     fewest: int
     reported: int
 
+    def in_words(self, ratio: float | None) -> str:
+        """How far the estimate was off, measured with the ratio that is known by now."""
+        expected = round(self.estimated * (ratio or 1.0))
+        error = (expected - self.reported) / max(self.reported, 1)
+        return f"estimate {expected:,}, reported {self.reported:,}, error {error:+.0%}"
+
 
 def counted(prompt: Prompt, usage: Usage) -> Count | None:
     """The count of one request; None where the endpoint told nothing, or where images make up a

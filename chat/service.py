@@ -14,6 +14,7 @@ from chat.account import PromptSnapshot, account
 from chat.approval import House, Policies
 from chat.attempts import Begun, in_order
 from chat.config import parallelism
+from chat.counting import Count
 from chat.details import details, recorded_runs
 from chat.endpoints import Route, Routes
 from chat.explaining import Explanation, explanation
@@ -100,6 +101,7 @@ class ChatService:
         self._house = House(policies=Policies(store=store))
         self._schedulers = schedulers or Schedulers()
         self._recordings = Recordings()
+        self._counts: dict[tuple[int | None, str, str], Count] = {}
         self._gatherer = Gatherer(store=store, persona=persona or PERSONA)
 
     async def claim(self, message_id: int) -> bool:
@@ -181,7 +183,10 @@ class ChatService:
                 plan.generation.options(f"snapshot-{member.id}"), wire=plan.config.wire
             )
             body = route.provider.body(prompt, options)
-        return account(prompt, body, secrets=self._secrets)
+            last = self._counts.get((place.guild_id, route.key, route.provider.model))
+            ratio = plan.gathered.snapshot.verdict.token_ratio
+        counted = last and last.in_words(ratio)
+        return account(prompt, body, secrets=self._secrets, counted=counted or "")
 
     async def warm_up(self, place: Place) -> None:
         """Have the endpoint of a place read what stays of its prompt. Raises EndpointError,
@@ -285,8 +290,9 @@ class ChatService:
 
         route, plan = begun.route, begun.plan
         prompt = plan.prompt()
-        if begun.run.room_in(prompt) < 0:  # only where tools have run, at another endpoint
-            raise PromptTooLarge(prompt.report.tokens - begun.run.room_in(prompt), 0)
+        if (room := begun.run.room_in(prompt)) < 0:  # only where tools have run elsewhere
+            allowed = prompt.report.tokens + prompt.report.room
+            raise PromptTooLarge(allowed - room, allowed)
         if not route.rank:  # the window of a fallback is no reason to forget for good
             dropped = prompt.report.dropped_exchanges
             await self._gatherer.settle(request.place, plan.gathered, dropped)
@@ -335,6 +341,9 @@ class ChatService:
         self._recordings.keep(request.place, shown, run.answers, runs=runs, secrets=secrets)
         try:
             await learn_from(begun.plan, begun.run)
+            if run.counts:
+                served = request.place.guild_id, begun.route.key, begun.route.provider.model
+                self._counts[served] = run.counts[-1]
             if shown and (turns := replayable(run, reply)):
                 await self._store.turns.save(
                     StoredTurn(

@@ -6,7 +6,7 @@ the report; the verbatim stages stand or fall together.
 
 import hashlib
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from prompt.dialogue import cost, trimmed, turn_item
@@ -53,7 +53,14 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
     if total > budget.prompt and snapshot.images:
         return assemble(snapshot.without_oldest_image(), budget, stages=stages)
     if total > budget.prompt:
-        raise PromptTooLarge(total, budget.prompt)
+        persona, rules = estimate(snapshot.persona), estimate(snapshot.server_rules)
+        parts = {
+            "the message and what goes with it": total - fixed,
+            "persona": persona,
+            "server rules": rules if snapshot.server_rules else 0,
+            "tools": max(fixed - persona - rules, 0),
+        }
+        raise _too_large(total, parts, budget)
     return Prompt(
         items=items,
         surface=snapshot.surface if mode != "off" else ToolSurface(),
@@ -74,6 +81,13 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
             prefix_hash=_prefix_hash(items),
         ),
     )
+
+
+def _too_large(total: int, parts: Mapping[str, int], budget: Budget) -> PromptTooLarge:
+    """The error in tokens as the endpoint counts them."""
+    needed, allowed = (round(each * budget.token_ratio) for each in (total, budget.prompt))
+    counted = {name: round(tokens * budget.token_ratio) for name, tokens in parts.items()}
+    return PromptTooLarge(needed, allowed, counted)
 
 
 def _build(

@@ -3,6 +3,7 @@
 Invariant: after this value exists no I/O is needed; the same snapshot gives the same bytes.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -69,12 +70,16 @@ class Budget:
 
 
 class PromptTooLarge(Exception):
-    """What cannot be left out does not fit. Says what is large; raised before any request."""
+    """What cannot be left out does not fit. Raised before any request. `parts` tells what is large,
+    in tokens by name."""
 
-    def __init__(self, needed: int, allowed: int) -> None:
+    def __init__(self, needed: int, allowed: int, parts: Mapping[str, int] | None = None) -> None:
+        named = ", ".join(f"{name} {tokens:,}" for name, tokens in (parts or {}).items() if tokens)
         super().__init__(
-            f"The prompt needs about {needed} tokens and {allowed} are allowed. Shorten the "
-            "message, persona or server rules, switch tools off, or raise the context window."
+            f"The prompt needs about {needed:,} tokens and {allowed:,} are allowed"
+            f"{f' ({named})' if named else ''}. Shorten the message, persona or server rules, "
+            "switch tools off, or raise the context window."
         )
         self.needed = needed
         self.allowed = allowed
+        self.parts = dict(parts or {})

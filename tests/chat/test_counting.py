@@ -1,5 +1,7 @@
 """What is made of the token counts that endpoints report."""
 
+import re
+
 import pytest
 
 from chat.counting import Count, cut_at, ratio_after, window_of
@@ -7,6 +9,7 @@ from data.store import Store
 from prompt.snapshot import Budget
 from providers.openai.adapter import OpenAIProvider
 from tests.chat.house import House
+from tests.chat.scripted import ADA, PLACE
 from tests.loopback.cutting import CuttingEndpoint, cutting
 from tests.loopback.endpoint import LoopbackEndpoint, Step
 
@@ -109,6 +112,21 @@ async def test_a_large_window_is_not_taken_for_a_small_one(store: Store, letters
     assert (verdict.learnt, verdict.cut_at) == ({}, None)
     assert verdict.token_ratio is not None
     assert verdict.token_ratio == pytest.approx(3.5 / letters, rel=0.25)
+
+
+async def test_a_snapshot_tells_how_far_the_estimate_was_off(store: Store) -> None:
+    async with cutting(100_000) as endpoint:
+        provider = OpenAIProvider(base_url=endpoint.base_url, model="m")
+        house = House(store, provider=provider)
+        before = await house.service.snapshot(PLACE, ADA, house.channel, 0)
+        await converse(house, 3)
+        after = await house.service.snapshot(PLACE, ADA, house.channel, 10**9)
+        await provider.close()
+    assert "reported" not in before.text
+    found = re.search(r"estimate ([\d,]+), reported ([\d,]+), error ([+-]\d+)%", after.text)
+    assert found
+    assert int(found[2].replace(",", "")) == endpoint.read[-1]
+    assert abs(int(found[3])) <= 10
 
 
 async def test_what_an_admin_set_stays_and_the_cut_is_told_all_the_same(store: Store) -> None:

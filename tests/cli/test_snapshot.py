@@ -55,7 +55,7 @@ async def test_a_prompt_that_cannot_be_made_is_told(capsys: pytest.CaptureFixtur
     snapshots, out = Snapshots(error=PromptTooLarge(9000, 7000)), io.StringIO()
     assert await run_snapshot(snapshots, arguments(), out) == 1
     assert out.getvalue() == ""
-    assert capsys.readouterr().err.startswith("The prompt needs about 9000 tokens")
+    assert capsys.readouterr().err.startswith("The prompt needs about 9,000 tokens")
 
 
 async def test_one_message_is_read_as_any_history_is() -> None:

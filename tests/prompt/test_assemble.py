@@ -301,6 +301,20 @@ def test_c07_what_cannot_be_divided_and_does_not_fit_is_refused() -> None:
     assert "Shorten" in str(caught.value)
 
 
+@pytest.mark.parametrize("ratio", [1.0, 0.5])
+def test_what_is_large_is_named_in_tokens_of_the_endpoint(ratio: float) -> None:
+    large = replace(snapshot(), persona="p" * 3500, server_rules="r" * 350)
+    window = int(600 * ratio)
+    with pytest.raises(PromptTooLarge) as caught:
+        assemble(large, Budget(window=window, reply_reserve=0, token_ratio=ratio))
+    parts = caught.value.parts
+    assert parts["persona"] == round(1004 * ratio)
+    assert parts["server rules"] == round(104 * ratio)
+    assert parts["tools"] > 0
+    assert abs(sum(parts.values()) - caught.value.needed) <= 3
+    assert f"persona {parts['persona']:,}" in str(caught.value)
+
+
 def test_the_reply_has_its_own_room() -> None:
     tight = Budget(window=BASE + 500, reply_reserve=501)
     with pytest.raises(PromptTooLarge):
