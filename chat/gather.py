@@ -192,7 +192,8 @@ def _quote(message: ChannelMessage, before: Sequence[ChannelMessage]) -> str:
     right_before = {earlier.id for earlier in (*before[-1:], *answer)}
     if quoted.message_id in right_before and message.text:
         return ""
-    return f'[in reply to {quoted.author.name}: "{quoted.text}"]'
+    words = f': "{quoted.text}"' if quoted.text else ""
+    return f"[in reply to {quoted.author.name}{words}]"
 
 
 def _unrecorded(message: ChannelMessage) -> tuple[Turn, ...]:

@@ -222,18 +222,3 @@ async def test_a_snapshot_tells_the_size_in_place_of_the_bytes(seeing: House) ->
     content = json.loads(shown.json)["messages"][-1]["content"]
     assert [part["type"] for part in content] == ["text", "image_url", "text"]
     assert re.fullmatch(url, content[1]["image_url"]["url"])
-
-
-async def test_a_quote_stands_where_its_message_is_not_right_before(house: House) -> None:
-    first = house.channel.add(BOB, "one")
-    second = house.channel.add(BOB, "two")
-    house.channel.add(
-        ADA, "to the first", reply_to=Quote(message_id=first.id, author=BOB, text="one")
-    )
-    third = house.channel.add(BOB, "three")
-    house.channel.add(ADA, "to it", reply_to=Quote(message_id=third.id, author=BOB, text="three"))
-    await house.ask("Hi", HELLO)
-    texts = [item.text for item in house.requests[0].prompt.items if item.tag == "dialogue"]
-    assert second.text == "two"
-    assert texts[2] == '[in reply to Bob: "one"]\nto the first\n[from Ada]'
-    assert texts[4] == "to it\n[from Ada]"
