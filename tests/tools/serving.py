@@ -42,7 +42,7 @@ async def site(pages: Mapping[str, Page]) -> AsyncGenerator[Site]:
     serving = Site(pages)
     app = web.Application(client_max_size=2**26)
     app.router.add_route("*", "/{path:.*}", serving.answer)
-    runner = web.AppRunner(app)
+    runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     serving.port = int(runner.addresses[0][1])

@@ -11,9 +11,12 @@ from tests.tools.conftest import Contexts
 from tests.tools.serving import Chosen, Page, Site, site
 from tests.tools.test_dispatch import Bench, call
 from tools.builtin.web import PAGE_CHARACTERS, web_tools
+from tools.exposure import Gates
 from tools.registry import Tool, ToolFailure, ToolUnavailable
 from tools.search_providers import SearchProviders
 from tools.services import Missing, Service
+from tools.surface import build_surface
+from tools.toolset import offering
 from tools.worker.process import Worker
 
 LONG = " ".join(f"word{n}" for n in range(6000))
@@ -49,7 +52,8 @@ async def test_c10_an_address_that_is_not_public_is_a_blocked_url(
     url: str, context: Contexts, worker: Worker
 ) -> None:
     _, fetch = tools_of(worker)
-    outcome, text = await Bench(context(), fetch).run(call("web_fetch", url=url))
+    surface = build_surface(offering([fetch]), gates=Gates(web=True))
+    outcome, text = await Bench(context(), fetch).run(call("web_fetch", url=url), surface=surface)
     told = json.loads(text)
     assert (outcome, told["error"], told["tool"]) == ("failed", "blocked_url", "web_fetch")
     assert "Only public http and https addresses are fetched" in told["message"]
