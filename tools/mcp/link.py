@@ -74,6 +74,7 @@ class Opener:
     complaints: Path | None = None
     resolve: Resolve | None = field(default=None, repr=False)
     largest: int = LARGEST_BODY
+    _silent: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]], repr=False)
 
     @asynccontextmanager
     async def open(self, server: Server, changed: Changed) -> AsyncGenerator[Link]:
@@ -84,6 +85,7 @@ class Opener:
             if isinstance(message, types.ToolListChangedNotification):
                 await changed()
 
+        key = server.name, server.url if isinstance(server, HttpServer) else server.command
         refusal: Callable[[], str] = str
         transport: Transport
         async with AsyncExitStack() as stack:
@@ -102,10 +104,22 @@ class Opener:
                     server.url, http_client=http, max_sse_event_size=self.largest
                 )
             # No cache: a list is asked for when it has changed, and only then.
-            client = Client(transport, message_handler=heard, client_info=_ABOUT_US, cache=None)
+            client = Client(
+                transport,
+                message_handler=heard,
+                client_info=_ABOUT_US,
+                cache=None,
+                mode="legacy" if key in self._silent else "auto",
+            )
             try:
                 await stack.enter_async_context(client)
+            except asyncio.CancelledError:
+                # Some older servers say nothing at all to a question that they do not know, such
+                # as which protocol they speak. The next time they are told.
+                self._silent.symmetric_difference_update({key})
+                raise
             except Exception as error:
+                self._silent.discard(key)
                 if isinstance(cause_of(error), MCPError) and (said := refusal()):
                     raise HttpRefused(said) from error
                 raise

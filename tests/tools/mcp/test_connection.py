@@ -294,6 +294,22 @@ async def test_a_server_that_hangs_is_given_up(server: Unruly):
         assert made.tools == ()
 
 
+async def test_a_server_that_does_not_know_the_newest_protocol_may_say_nothing(server: Unruly):
+    async def nothing(_: web.Request, body: Body) -> web.StreamResponse:
+        await asyncio.sleep(5)
+        return web.Response(status=500)
+
+    server.misdeeds["server/discover"] = nothing
+    clockwork = Clockwork()
+    limits = replace(QUICK, discovery=0.5)
+    async with connected(server, limits=limits, sleep=clockwork.sleep) as made:
+        await until(lambda: made.state == "waiting")
+        clockwork.tick()
+        await until(lambda: made.state == "connected")
+        assert server.heard.count("server/discover") == 1
+        await made.call("echo", {})
+
+
 async def test_pages_without_end_end(server: Unruly):
     pages = 0
 
