@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.endpoints import MODEL, Endpoints, NotServed
+from chat.endpoints import LAST_RESORT, MODEL, Endpoints, KeyUnreadable, NoFurther, NotServed
 from data.endpoints import GuildEndpoint
 from data.keys import open_keys
 from data.store import Store
@@ -39,6 +39,7 @@ class Exchange:
         self.store = store
         self.home = home
         self.operators = Model("operators")
+        self.spare = Model("spare")
         self.made: list[Model] = []
         self.approved = {GUILD}
         self.endpoints = self.restarted()
@@ -62,10 +63,30 @@ class Exchange:
             connect=connect,
             with_model=with_model,
             is_approved=is_approved,
+            fallbacks=[self.spare],
         )
         return self.endpoints
 
-    async def bring(self, guild_id: int, *, url: str = URL, model: str = "own", key: str = "k"):
+    async def order(self, guild_id: int | None) -> list[str]:
+        """The models of a guild's endpoints, the first to try first."""
+        names: list[str] = []
+        while True:
+            try:
+                async with self.endpoints.serving(guild_id, len(names)) as route:
+                    assert route.rank == len(names)
+                    names.append(route.provider.model)
+            except NoFurther:
+                return names
+
+    async def bring(
+        self,
+        guild_id: int,
+        *,
+        url: str = URL,
+        model: str = "own",
+        key: str = "k",
+        added: bool = False,
+    ) -> None:
         await self.store.endpoints.put(
             guild_id,
             base_url=url,
@@ -73,6 +94,7 @@ class Exchange:
             sealed_key=self.endpoints.sealed(url, key) if key else None,
             allow_private=False,
             set_by=1,
+            added=added,
         )
 
 
@@ -193,3 +215,30 @@ async def test_a_key_moved_to_another_url_behind_our_back_is_not_sent_there(
         async with exchange.endpoints.serving(GUILD):
             pass
     assert exchange.made == []
+
+
+async def test_the_order_in_which_endpoints_are_tried(exchange: Exchange) -> None:
+    assert await exchange.order(None) == ["operators", "spare"]
+    assert await exchange.order(GUILD) == ["operators", "spare"]
+    await exchange.bring(GUILD)
+    await exchange.bring(GUILD, model="second", added=True)
+    assert await exchange.order(GUILD) == ["own", "second"]
+    await exchange.store.settings.put(GUILD, "", LAST_RESORT, value=True)
+    assert await exchange.order(GUILD) == ["own", "second", "operators", "spare"]
+    exchange.approved.clear()
+    assert await exchange.order(GUILD) == ["own", "second"]
+    await exchange.endpoints.close()
+    assert [each.closed for each in (exchange.operators, exchange.spare)] == [0, 0]
+
+
+async def test_a_lost_key_does_not_keep_the_others_from_serving(exchange: Exchange) -> None:
+    await exchange.bring(GUILD)
+    await exchange.bring(GUILD, url="https://open.example/v1", model="open", key="", added=True)
+    (exchange.home / "master.key").unlink()
+    routes = exchange.restarted()
+    with pytest.raises(KeyUnreadable):
+        async with routes.serving(GUILD):
+            pass
+    async with routes.serving(GUILD, 1) as route:
+        assert route.provider.model == "open"
+    assert [(model.name, model.key) for model in exchange.made] == [("open", None)]
