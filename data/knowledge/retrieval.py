@@ -61,8 +61,13 @@ class Retriever:
     async def _lexical(self, authorised: AuthorisedContexts, terms: str) -> Sequence[int]:
         try:
             return await channels.by_words(self._database, authorised, terms)
-        except Exception:
-            _log.exception("Searching knowledge by words failed")
+        except Exception as error:
+            # Only the kind here too: the index repeats words of the query in its complaints.
+            _log.error(
+                "Searching knowledge of guild %d by words failed (%s); this is a bug, or the disk",
+                authorised.guild_id,
+                type(error).__name__,
+            )
             return []
 
     async def _dense(self, authorised: AuthorisedContexts, question: str) -> Sequence[int]:

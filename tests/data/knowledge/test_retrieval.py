@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from data.database import Database
 from data.knowledge import AuthorisedContexts, Embedder, Knowledge, Retriever
 from data.knowledge import retrieval as module
 from data.knowledge.channels import floor
@@ -173,6 +174,18 @@ async def test_a_dead_dense_channel_costs_only_itself(
     with caplog.at_level(logging.WARNING):
         assert await texts(retriever, authorised, "crimson ship") == ["a red ship"]
     assert "its words still count" in caplog.text
+    assert "crimson" not in caplog.text
+
+
+async def test_a_damaged_index_costs_only_the_words(
+    knowledge: Knowledge, database: Database, fill: Fill, caplog: pytest.LogCaptureFixture
+):
+    authorised = await fill("a red ship")
+    retriever = await embedded(knowledge, Senses())
+    async with database.transaction() as transaction:
+        await transaction.run("DROP TABLE knowledge_words")
+    assert await texts(retriever, authorised, "crimson ship") == ["a red ship"]
+    assert "by words failed" in caplog.text
     assert "crimson" not in caplog.text
 
 
