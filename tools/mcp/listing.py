@@ -40,5 +40,6 @@ async def listen(client: Client, changed: Changed) -> None:
     # News are a comfort: without them the list is read again with the next connection.
     with contextlib.suppress(Exception):
         async with client.listen(tools_list_changed=True) as news:
+            await changed()  # they may have since they were listed, and that is not told again
             async for _ in news:
                 await changed()

@@ -82,6 +82,25 @@ async def test_a_program_that_is_not_there_is_named():
         assert made.error.startswith("The program no-such-program is not there")
 
 
+async def test_news_of_the_newest_protocol_are_heard():
+    server = StdioServer(
+        name="growing",
+        command=sys.executable,
+        args=(str(PROGRAM.with_name("growing_program.py")),),
+    )
+    made = Connection("growing", lambda changed: Opener().open(server, changed), sleep=never)
+    made.start()
+    await made.settled()
+    try:
+        assert [tool.name for tool in made.tools] == ["grow"]
+        await made.call("grow", {})
+        async with asyncio.timeout(5):
+            while [tool.name for tool in made.tools] != ["grow", "more"]:
+                await asyncio.sleep(0.01)
+    finally:
+        await made.stop()
+
+
 @posix
 async def test_a_program_that_does_not_leave_is_killed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pipes, "_TO_LEAVE", 0.2)
