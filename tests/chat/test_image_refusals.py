@@ -65,8 +65,25 @@ def takes_parts(personality: Personality) -> bool:
     return not any(rule(parts) for rule in personality.rules)
 
 
-@pytest.mark.parametrize("personality", BY_NAME.values(), ids=BY_NAME.keys())
-async def test_a_tool_turn_about_an_image(store: Store, personality: Personality) -> None:
+SERVERS = (
+    "llama.cpp",
+    "llama.cpp, a template without the tool role",
+    "llama.cpp, a template that wants arguments as an object",
+    "Ollama",
+    "LM Studio",
+    "vLLM, a Mistral template",
+    "SGLang, Gemma 2",
+    "KoboldCpp",
+    "TabbyAPI",
+    "LocalAI",
+    "mlx_lm.server",
+)
+"""One of each kind, and those whose templates want messages in an order of their own."""
+
+
+@pytest.mark.parametrize("name", SERVERS)
+async def test_a_tool_turn_about_an_image(store: Store, name: str) -> None:
+    personality = BY_NAME[name]
     async with seeing(store, personality) as (house, endpoint):
         shown = await show(house, "Please roll 2d6")
         assert [run.call.name for run in shown.reply.runs] == ["roll_dice"]
