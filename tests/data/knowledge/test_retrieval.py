@@ -1,14 +1,16 @@
 """What a question finds, by words and by sense, and what it must not."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from data.database import Database
-from data.knowledge import AuthorisedContexts, Embedder, Knowledge, Retriever
+from data.knowledge import AuthorisedContexts, Embedder, Knowledge, Retriever, channels
 from data.knowledge import retrieval as module
 from data.knowledge.channels import floor
+from data.knowledge.matrices import Matrices
 from tests.data.knowledge.conftest import Fill
 from tests.data.knowledge.embedders import For, Hashes, Senses, Slow
 
@@ -123,6 +125,30 @@ async def test_another_guilds_context_is_not_searched(knowledge: Knowledge, fill
             ["nothing of interest here"],
         )
         assert await texts(knowledge.retriever(both), forged, question) == []
+
+
+async def test_each_query_holds_the_guild_for_itself(
+    knowledge: Knowledge, database: Database, fill: Fill, monkeypatch: pytest.MonkeyPatch
+):
+    ours = await fill("a red ship")
+    theirs = await fill("something else", guild_id=7)
+    forged = replace(theirs, contexts=ours.contexts)
+    await embedded(knowledge, Senses())
+    matrices = Matrices(database)
+    for authorised, hits in ((ours, 1), (forged, 0)):
+        words = await channels.by_words(database, authorised, '"ship"')
+        sense = await channels.by_sense(matrices, Senses(), authorised, "crimson")
+        beginnings = await channels.beginnings(database, authorised, 4)
+        assert [len(found) for found in (words, sense, beginnings)] == [hits] * 3
+
+    chunks = await channels.by_words(database, ours, '"ship"')
+
+    async def leaking(*_: object) -> Sequence[int]:
+        return chunks
+
+    monkeypatch.setattr(channels, "by_words", leaking)
+    assert await texts(knowledge.retriever(), ours, "ship") == ["a red ship"]
+    assert await texts(knowledge.retriever(), theirs, "ship") == []
 
 
 async def test_another_context_of_the_guild_is_not_searched(knowledge: Knowledge, fill: Fill):
