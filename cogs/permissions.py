@@ -15,8 +15,9 @@ NEEDED = discord.Permissions(
     send_messages_in_threads=True,
     read_message_history=True,
     add_reactions=True,
+    attach_files=True,
 )
-"""What an invitation asks for. Reactions tell where words are not allowed."""
+"""What an invitation asks for. Reactions tell where words are not allowed; tools make files."""
 
 _TITLES = {
     "view_channel": "View Channel",

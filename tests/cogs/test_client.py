@@ -151,7 +151,7 @@ async def test_a_bot_that_is_nowhere_logs_its_invitation(
     line = only_line(caplog)
     assert f"client_id={server.bot.id}" in line
     # View Channel, Send Messages, in threads too, Read Message History, Add Reactions
-    assert f"permissions={1 << 10 | 1 << 11 | 1 << 38 | 1 << 16 | 1 << 6}" in line
+    assert f"permissions={1 << 10 | 1 << 11 | 1 << 38 | 1 << 16 | 1 << 6 | 1 << 15}" in line
     assert "applications.commands" in line
 
 

@@ -21,7 +21,7 @@ async def test_a_good_token_tells_whose_it_is_and_how_to_invite_it() -> None:
         query = parse_qs(urlsplit(report.invite_url).query)
         assert query["client_id"] == [str(report.application_id)]
         assert query["scope"] == ["bot applications.commands"]
-        assert query["permissions"] == [str(report.permissions)] == ["274877975616"]
+        assert query["permissions"] == [str(report.permissions)] == ["274878008384"]
         assert str(report.application_id) in report.portal_url
         assert server.violations() == []
         assert not [record for record in server.journal if record.kind == "identify"]

@@ -38,7 +38,7 @@ async def test_a_server_a_model_and_a_token_are_chosen_and_written(desk: Desk) -
     assert secret(desk, "discord_token") == GOOD_TOKEN
     assert desk.tokens == [GOOD_TOKEN]
     assert GOOD.invite_url in ended.shown
-    assert "permissions 274877975616" in ended.shown
+    assert "permissions 274878008384" in ended.shown
     assert "You rolled 7." in ended.shown
     assert ended.config is not None
     assert GOOD_TOKEN not in ended.config + ended.shown

@@ -73,7 +73,7 @@ async def test_through_pipes_with_a_real_turn_and_discord(tmp_path: Path) -> Non
         assert run.status == 0, run.shown
         assert "The model called roll_dice as text; verbatim is on." in run.shown
         assert "You rolled 7." in run.shown
-        assert "permissions=274877975616" in run.shown
+        assert "permissions=274878008384" in run.shown
         assert "scope=bot+applications.commands" in run.shown
         assert discord.token not in run.shown
         assert discord.violations() == []
