@@ -236,7 +236,7 @@ async def test_what_was_exported_can_be_imported(tmp_path: Path) -> None:
 
         said = await here.said(here.away_channel, here.operator, "config import", file=file)
         assert said.startswith("Imported")
-        assert "The endpoint has no key" in said
+        assert "An endpoint has no key" in said
         assert await here.desk.setup.persona(here.away.id) == ("Pip", "Be kind.")
         assert list(await here.desk.admission.channels(here.away.id)) == [here.away_channel.id]
         again = shown(await here.slash(here.away_channel, here.stranger, "config export"))
