@@ -48,7 +48,7 @@ from prompt.values import Json
 
 _GUILDS = 50
 _CHUNKS = 100_000
-_DOCUMENTS = 20
+_DOCUMENTS = 5
 """Documents a guild."""
 _QUERIES = 200
 _ADDITIONS = 20

@@ -5,7 +5,7 @@ what is left undone then is done at the next start. In the end its words are ove
 tables, the full-text index and the log.
 
 The index only marks words as deleted, and writes them away when its parts are merged; so they are
-merged after each removal. That takes about 3 s for every 100,000 chunks of the whole instance, in
+merged after each removal. That takes some 5 s for every 100,000 chunks of the whole instance, in
 steps between which others write.
 """
 
