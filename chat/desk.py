@@ -20,6 +20,8 @@ from chat.services import ChosenServices
 from data.keys import KeyRing
 from data.services import ServiceKind
 from data.store import Store
+from data.turns import Turns
+from data.unfinished import Unfinished
 from providers.base import Provider
 from tools.mcp.link import Opener, Server
 from tools.mcp.toolset import McpToolset
@@ -39,6 +41,8 @@ class Desk:
     services: ChosenServices
     policies: Policies
     mcp: McpAdmin
+    turns: Turns
+    unfinished: Unfinished
 
 
 def open_desk(
@@ -102,4 +106,6 @@ def open_desk(
             ),
             is_operator=lambda user_id: user_id in admission.operators,
         ),
+        turns=store.turns,
+        unfinished=store.unfinished,
     )

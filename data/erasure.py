@@ -12,7 +12,12 @@ from data.database import Database
 from data.knowledge.removal import remove_guild, remove_member
 from prompt.values import Json
 
-MEMBER_TABLES: tuple[LiteralString, ...] = ("facts", "turns", "knowledge_documents")
+MEMBER_TABLES: tuple[LiteralString, ...] = (
+    "facts",
+    "turns",
+    "knowledge_documents",
+    "unfinished_replies",
+)
 """Tables with guild_id and member_id."""
 
 GUILD_TABLES: tuple[LiteralString, ...] = (
@@ -62,6 +67,12 @@ async def export_member(database: Database, guild_id: int, member_id: int) -> Js
         guild_id,
         member_id,
     )
+    unfinished = await database.read(
+        """SELECT message_id, channel_id, asked_message_id, at FROM unfinished_replies
+        WHERE guild_id = ? AND member_id = ? ORDER BY message_id""",
+        guild_id,
+        member_id,
+    )
     return {
         "guild_id": guild_id,
         "member_id": member_id,
@@ -75,6 +86,7 @@ async def export_member(database: Database, guild_id: int, member_id: int) -> Js
             for row in documents
         ],
         "facts": [dict(row) for row in facts],
+        "unfinished_replies": [dict(row) for row in unfinished],
         "turns": [
             {
                 **dict(row),

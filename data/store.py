@@ -25,6 +25,7 @@ from data.meta import Meta
 from data.migrate import migrate
 from data.services import GuildServices
 from data.turns import Turns
+from data.unfinished import Unfinished
 from data.verdicts import Verdicts
 from prompt.values import Json
 
@@ -48,6 +49,7 @@ class Store:
         self.knowledge = Knowledge(database)
         self.mcp_servers = GuildMcpServers(database)
         self.services = GuildServices(database)
+        self.unfinished = Unfinished(database)
 
     async def export_member(self, guild_id: int, member_id: int) -> Json:
         """All that is kept of a member in a guild (0: direct messages), as a JSON object."""

@@ -14,7 +14,11 @@ from data.knowledge import Context, Knowledge, NameTaken, NewDocument
 from data.mcp_servers import GuildMcpServers
 from data.services import GuildServices
 from data.turns import StoredTurn, Turns
+from data.unfinished import HalfWritten, Unfinished
 from prompt.values import TextPart, Turn
+
+NOTHING = {"facts": 0, "turns": 0, "unfinished_replies": 0}
+ONE_OF_EACH = {"facts": 1, "turns": 1, "unfinished_replies": 1}
 
 
 async def fill(database: Database, guild_id: int, member_id: int) -> None:
@@ -31,6 +35,16 @@ async def fill(database: Database, guild_id: int, member_id: int) -> None:
             reply_message_ids=(guild_id * 100 + member_id,),
             turns=(Turn(role="assistant", parts=(TextPart(text=f"answer {words}"),)),),
             at=datetime.now(UTC),
+        )
+    )
+    await Unfinished(database).begun(
+        HalfWritten(
+            message_id=guild_id * 100 + member_id,
+            guild_id=guild_id,
+            channel_id=5,
+            member_id=member_id,
+            asked_message_id=6,
+            turn_id=6,
         )
     )
     knowledge = Knowledge(database)
@@ -83,7 +97,7 @@ async def fill(database: Database, guild_id: int, member_id: int) -> None:
 
 async def rows(database: Database, guild_id: int, member_id: int) -> dict[str, int]:
     exported = await export_member(database, guild_id, member_id)
-    return {"facts": len(exported["facts"]), "turns": len(exported["turns"])}
+    return {name: len(exported[name]) for name in ("facts", "turns", "unfinished_replies")}
 
 
 def on_disk(path: Path) -> bytes:
@@ -131,10 +145,10 @@ async def test_erasing_a_member_leaves_no_word_on_the_disk(database: Database, p
     assert b"words-of-2-in-1" in on_disk(path)
     await erase_member(database, 1, 2)
     assert b"words-of-2-in-1" not in on_disk(path)
-    assert await rows(database, 1, 2) == {"facts": 0, "turns": 0}
+    assert await rows(database, 1, 2) == NOTHING
     assert await Turns(database).by_messages([102]) == {}
     for guild_id, member_id in ((1, 3), (9, 2), (0, 2)):
-        assert await rows(database, guild_id, member_id) == {"facts": 1, "turns": 1}
+        assert await rows(database, guild_id, member_id) == ONE_OF_EACH
     assert set(await Turns(database).by_messages([102, 103, 902, 2])) == {103, 902, 2}
     assert await GuildSettings(database).values(1, "") == {"rules": "rules of 1"}
 
@@ -153,7 +167,7 @@ async def test_erasing_a_guild_leaves_the_others(database: Database, path: Path)
     for guild_id, member_id in ((1, 2), (1, 3), (9, 2)):
         await fill(database, guild_id, member_id)
     await erase_guild(database, 1)
-    assert await rows(database, 1, 2) == await rows(database, 1, 3) == {"facts": 0, "turns": 0}
+    assert await rows(database, 1, 2) == await rows(database, 1, 3) == NOTHING
     assert await GuildSettings(database).values(1, "") == {}
     assert b"in-1" not in on_disk(path)
     assert b"rules of 1" not in on_disk(path)
@@ -163,5 +177,5 @@ async def test_erasing_a_guild_leaves_the_others(database: Database, path: Path)
     assert len(await Knowledge(database).documents.all(context)) == 2
     assert b"mcp-of-1" not in on_disk(path)
     assert [server.name for server in await GuildMcpServers(database).all(9)] == ["docs"]
-    assert await rows(database, 9, 2) == {"facts": 1, "turns": 1}
+    assert await rows(database, 9, 2) == ONE_OF_EACH
     assert await GuildSettings(database).values(9, "") == {"rules": "rules of 9"}
