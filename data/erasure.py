@@ -17,6 +17,7 @@ MEMBER_TABLES: tuple[LiteralString, ...] = (
     "turns",
     "knowledge_documents",
     "unfinished_replies",
+    "usage",
 )
 """Tables with guild_id and member_id."""
 
@@ -29,6 +30,8 @@ GUILD_TABLES: tuple[LiteralString, ...] = (
     "approvals",
     "mcp_servers",
     "services",
+    "usage_warnings",
+    "watermarks",
 )
 """Tables with guild_id. Replies go with their turns, verdicts on its own endpoint with that,
 pieces of documents and what is made of them with their documents."""
@@ -73,9 +76,18 @@ async def export_member(database: Database, guild_id: int, member_id: int) -> Js
         guild_id,
         member_id,
     )
+    usage = await database.read(
+        """SELECT day, channel_id, model, questions, turns, requests, estimated, prompt_tokens,
+            cached_tokens, completion_tokens, tool_calls, first_tokens, first_token_ms, total_ms,
+            cost_micros
+        FROM usage WHERE guild_id = ? AND member_id = ? ORDER BY day, channel_id, model""",
+        guild_id,
+        member_id,
+    )
     return {
         "guild_id": guild_id,
         "member_id": member_id,
+        "usage": [dict(row) for row in usage],
         "knowledge_contexts": [dict(row) for row in contexts],
         "knowledge_documents": [
             {

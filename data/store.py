@@ -26,6 +26,7 @@ from data.migrate import migrate
 from data.services import GuildServices
 from data.turns import Turns
 from data.unfinished import Unfinished
+from data.usage import Usages
 from data.verdicts import Verdicts
 from prompt.values import Json
 
@@ -49,6 +50,7 @@ class Store:
         self.knowledge = Knowledge(database)
         self.mcp_servers = GuildMcpServers(database)
         self.services = GuildServices(database)
+        self.usage = Usages(database)
         self.unfinished = Unfinished(database)
 
     async def export_member(self, guild_id: int, member_id: int) -> Json:
@@ -77,5 +79,6 @@ async def open_store(home: Path) -> AsyncGenerator[Store]:
         async with open_database(path) as database:
             store = Store(database)
             await store.claims.prune()
+            await store.usage.prune()
             await store.knowledge.recover()
             yield store

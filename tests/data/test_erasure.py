@@ -1,10 +1,11 @@
 """A member's and a guild's data can be taken out, all of it and nothing else."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from data.approvals import Approvals
+from data.channels import Channels
 from data.database import Database
 from data.endpoints import GuildEndpoints
 from data.erasure import GUILD_TABLES, MEMBER_TABLES, erase_guild, erase_member, export_member
@@ -15,6 +16,7 @@ from data.mcp_servers import GuildMcpServers
 from data.services import GuildServices
 from data.turns import StoredTurn, Turns
 from data.unfinished import HalfWritten, Unfinished
+from data.usage import Amount, Spender, Usages
 from prompt.values import TextPart, Turn
 
 NOTHING = {"facts": 0, "turns": 0, "unfinished_replies": 0}
@@ -93,6 +95,13 @@ async def fill(database: Database, guild_id: int, member_id: int) -> None:
         allow_private=False,
         set_by=member_id,
     )
+    await Usages(database).add(
+        date(2026, 12, 1),
+        Spender(guild_id=guild_id, channel_id=5, member_id=member_id, model=f"model {words}"),
+        Amount(turns=1),
+    )
+    await Usages(database).warn_once(guild_id, date(2026, 12, 1))
+    await Channels(database).raise_watermark(guild_id, guild_id * 10, 6)
 
 
 async def rows(database: Database, guild_id: int, member_id: int) -> dict[str, int]:
