@@ -1,8 +1,8 @@
 """Hands out, and removes, everything that is kept of one member or one guild.
 
 Invariant: covers every table that has a guild_id or member_id column; a test compares the
-lists below with the schema. What is removed is overwritten in the database and its log. Copies
-in the backups directory are beyond reach here.
+lists below with the schema. Wishes of members are handed out, but outlive what is removed. That
+is overwritten in the database and its log; copies in the backups directory are beyond reach here.
 """
 
 import json
@@ -20,6 +20,9 @@ MEMBER_TABLES: tuple[LiteralString, ...] = (
     "usage",
 )
 """Tables with guild_id and member_id."""
+
+WISHES: tuple[LiteralString, ...] = ("opt_outs",)
+"""Such tables too, without any words: only the member takes back what is in them."""
 
 GUILD_TABLES: tuple[LiteralString, ...] = (
     *MEMBER_TABLES,
@@ -84,9 +87,13 @@ async def export_member(database: Database, guild_id: int, member_id: int) -> Js
         guild_id,
         member_id,
     )
+    opt_outs = await database.read(
+        "SELECT at FROM opt_outs WHERE guild_id = ? AND member_id = ?", guild_id, member_id
+    )
     return {
         "guild_id": guild_id,
         "member_id": member_id,
+        "opt_outs": [dict(row) for row in opt_outs],
         "usage": [dict(row) for row in usage],
         "knowledge_contexts": [dict(row) for row in contexts],
         "knowledge_documents": [
@@ -111,7 +118,7 @@ async def export_member(database: Database, guild_id: int, member_id: int) -> Js
 
 
 async def erase_member(database: Database, guild_id: int, member_id: int) -> None:
-    """Remove all that is kept of a member in a guild.
+    """Remove all that is kept of a member in a guild, but for WISHES.
 
     What the member added to the guild's knowledge stays, without saying who added it; messages
     of the member's own that are in there go.
@@ -138,7 +145,7 @@ async def erase_member(database: Database, guild_id: int, member_id: int) -> Non
 
 
 async def erase_guild(database: Database, guild_id: int) -> None:
-    """Remove all that is kept of a guild, its settings and its members' words."""
+    """Remove all that is kept of a guild, its settings and its members' words, but for WISHES."""
     await remove_guild(database, guild_id)
     async with database.transaction() as transaction:
         await transaction.run(

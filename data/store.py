@@ -19,10 +19,12 @@ from data.facts import Facts
 from data.guild_settings import GuildSettings
 from data.home import prepare_home
 from data.knowledge.library import Knowledge
+from data.knowledge.removal import remove_member
 from data.lock import instance_lock
 from data.mcp_servers import GuildMcpServers
 from data.meta import Meta
 from data.migrate import migrate
+from data.opt_outs import OptOuts
 from data.services import GuildServices
 from data.turns import Turns
 from data.unfinished import Unfinished
@@ -52,6 +54,7 @@ class Store:
         self.services = GuildServices(database)
         self.usage = Usages(database)
         self.unfinished = Unfinished(database)
+        self.opt_outs = OptOuts(database)
 
     async def export_member(self, guild_id: int, member_id: int) -> Json:
         """All that is kept of a member in a guild (0: direct messages), as a JSON object."""
@@ -60,6 +63,12 @@ class Store:
     async def erase_member(self, guild_id: int, member_id: int) -> None:
         """Remove all that is kept of a member in a guild (0: direct messages)."""
         await erase_member(self._database, guild_id, member_id)
+        self.knowledge.forget()
+
+    async def opt_out(self, guild_id: int, member_id: int) -> None:
+        """Note that a member opts out, and take their own messages out of the knowledge."""
+        await self.opt_outs.add(guild_id, member_id)
+        await remove_member(self._database, guild_id, member_id)
         self.knowledge.forget()
 
     async def erase_guild(self, guild_id: int) -> None:

@@ -8,11 +8,19 @@ from data.approvals import Approvals
 from data.channels import Channels
 from data.database import Database
 from data.endpoints import GuildEndpoints
-from data.erasure import GUILD_TABLES, MEMBER_TABLES, erase_guild, erase_member, export_member
+from data.erasure import (
+    GUILD_TABLES,
+    MEMBER_TABLES,
+    WISHES,
+    erase_guild,
+    erase_member,
+    export_member,
+)
 from data.facts import Facts
 from data.guild_settings import GuildSettings
 from data.knowledge import Context, Knowledge, NameTaken, NewDocument
 from data.mcp_servers import GuildMcpServers
+from data.opt_outs import OptOuts
 from data.services import GuildServices
 from data.turns import StoredTurn, Turns
 from data.unfinished import HalfWritten, Unfinished
@@ -120,8 +128,8 @@ async def test_every_table_with_an_owner_is_covered(database: Database):
         owners[table["name"]] = {row["name"] for row in columns} & {"guild_id", "member_id"}
     members = {table for table, columns in owners.items() if "member_id" in columns}
     guilds = {table for table, columns in owners.items() if "guild_id" in columns}
-    assert members == set(MEMBER_TABLES)
-    assert guilds == set(GUILD_TABLES)
+    assert members == {*MEMBER_TABLES, *WISHES}
+    assert guilds == {*GUILD_TABLES, *WISHES}
     assert members <= guilds, "a member's words must be keyed by guild as well"
 
 
@@ -131,6 +139,7 @@ async def test_the_export_has_a_list_for_every_table_of_members(database: Databa
     exported = await export_member(database, 1, 2)
     assert set(exported) - {"guild_id", "member_id"} == {
         *MEMBER_TABLES,
+        *WISHES,
         "knowledge_contexts",
     }
     assert [fact["text"] for fact in exported["facts"]] == ["fact words-of-2-in-1"]
@@ -160,6 +169,19 @@ async def test_erasing_a_member_leaves_no_word_on_the_disk(database: Database, p
         assert await rows(database, guild_id, member_id) == ONE_OF_EACH
     assert set(await Turns(database).by_messages([102, 103, 902, 2])) == {103, 902, 2}
     assert await GuildSettings(database).values(1, "") == {"rules": "rules of 1"}
+
+
+async def test_an_opt_out_is_handed_out_and_outlives_erasure(database: Database):
+    wishes = OptOuts(database)
+    for member_id in (2, 2, 3):
+        await wishes.add(1, member_id)
+    assert len((await export_member(database, 1, 2))["opt_outs"]) == 1
+    assert (await export_member(database, 9, 2))["opt_outs"] == []
+    await erase_member(database, 1, 2)
+    await erase_guild(database, 1)
+    assert await wishes.of(1) == {2, 3}
+    await wishes.remove(1, 2)
+    assert (await wishes.of(1), await wishes.of(9)) == ({3}, frozenset())
 
 
 async def test_what_an_erased_member_added_stays_without_saying_who(database: Database):
