@@ -15,10 +15,12 @@ from tools.registry import FileSource, Rights
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a conversation happens. `guild_id` is None in direct messages and the console."""
+    """Where a conversation happens. `guild_id` is None in direct messages and the console,
+    `parent_id` outside of threads."""
 
     guild_id: int | None
     channel_id: int
+    parent_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

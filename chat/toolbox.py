@@ -55,6 +55,12 @@ class Toolbox:
             most_tokens=window and window * config.tool_budget_percent // 100,
         )
 
+    def with_in_place(self, entry: Offered) -> "Toolbox":
+        """This with `entry` instead of the tool with the same spec, where there is one."""
+        spec = entry.tool.spec
+        offered = (entry if each.tool.spec == spec else each for each in self.offered)
+        return replace(self, offered=tuple(offered))
+
     def over(self, dialogue: Sequence[Turn]) -> "Toolbox":
         """This for a turn with that history. Calls with one id could not be told apart once they
         are written as dispatcher calls, so the stable dispatcher is left off then."""

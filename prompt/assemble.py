@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from prompt.dialogue import cost, trimmed, turn_item
+from prompt.knowledge import KNOWLEDGE_TAG
 from prompt.projection import projected
 from prompt.prompt import Prompt, Report, StageReport
 from prompt.snapshot import Budget, PromptTooLarge, Snapshot
@@ -25,31 +26,42 @@ log = logging.getLogger(__name__)
 def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = STAGES) -> Prompt:
     """The prompt of one turn.
 
-    Images that pass their share of the budget are left out, the oldest first. Raises
-    PromptTooLarge if persona, tools and the message alone pass the budget.
+    Images that pass their share of the budget are left out, the oldest first. History is trimmed
+    to its own ceiling. What is too much then goes in this order: the worst passages of knowledge,
+    the oldest exchanges, images. Raises PromptTooLarge if persona, tools and the message alone
+    pass the budget.
     """
     share = int(budget.prompt * budget.image_share)
     while sum(estimate_image(each.width, each.height) for each in snapshot.images) > share:
         snapshot = snapshot.without_oldest_image()
     built, failed = _build(snapshot, stages)
-    fixed = _tokens(item for _, items in built for item in items if item.zone is not Zone.HISTORY)
+    told = [item for _, items in built for item in items if item.zone is not Zone.HISTORY]
+    grounding = [cost(item) for item in told if item.tag == KNOWLEDGE_TAG]
+    fixed = _tokens(told) - sum(grounding)
     mode = wire_mode(snapshot.config, snapshot.verdict, snapshot.surface)
     if mode in {"native", "verbatim"}:
         fixed += estimate(snapshot.surface.block)
-    room = budget.prompt - fixed
-    ceiling = min(room, int(budget.prompt * budget.history_share))
+    ceiling = int(budget.prompt * budget.history_share)
 
     def price(turns: Sequence[Turn]) -> int:
         return _tokens(projected([turn_item(turn) for turn in turns], snapshot.surface))
 
-    kept, dropped = trimmed(
-        snapshot.dialogue, ceiling=ceiling, block=budget.history_block, price=price
-    )
-    if dropped:
-        built, failed = _build(replace(snapshot, dialogue=kept), stages)
+    def within(most: int) -> tuple[tuple[Turn, ...], int]:
+        return trimmed(snapshot.dialogue, ceiling=most, block=budget.history_block, price=price)
+
+    kept, dropped = within(ceiling)
+    total = fixed + price(kept)
+    retrieved = len(grounding)
+    while grounding and total + sum(grounding) > budget.prompt:
+        grounding.pop()
+    if total > budget.prompt:
+        kept, dropped = within(min(ceiling, budget.prompt - fixed))
+    if dropped or len(grounding) < retrieved:
+        survived = snapshot.snippets[: len(grounding)] if retrieved else snapshot.snippets
+        built, failed = _build(replace(snapshot, dialogue=kept, snippets=survived), stages)
     items = tuple(item for _, items in built for item in items)
     history = [item for item in items if item.zone is Zone.HISTORY]
-    total = fixed + _tokens(projected(history, snapshot.surface))
+    total = fixed + sum(grounding) + _tokens(projected(history, snapshot.surface))
     if total > budget.prompt and snapshot.images:
         return assemble(snapshot.without_oldest_image(), budget, stages=stages)
     if total > budget.prompt:
@@ -79,6 +91,7 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
             room=budget.prompt - total,
             dropped_exchanges=dropped,
             prefix_hash=_prefix_hash(items),
+            context_snippets=snapshot.snippets[: len(grounding)],
         ),
     )
 

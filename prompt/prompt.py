@@ -7,6 +7,7 @@ tail are the exchanges of the turn under way, and those only grow.
 from dataclasses import dataclass, field, replace
 
 from prompt.dialogue import cost
+from prompt.knowledge import Snippet
 from prompt.projection import projected
 from prompt.surface import ToolSurface
 from prompt.values import PromptItem
@@ -30,7 +31,8 @@ class StageReport:
 class Report:
     """What the builder did, for snapshots and for the turn that follows.
 
-    `room` is how many tokens are left for the exchanges of the turn.
+    `room` is how many tokens are left for the exchanges of the turn. `context_snippets` are the
+    passages of knowledge that are in the prompt, the best first.
     """
 
     mode: WireMode
@@ -39,6 +41,7 @@ class Report:
     room: int = 0
     dropped_exchanges: int = 0
     prefix_hash: str = ""
+    context_snippets: tuple[Snippet, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from prompt.knowledge import Snippet
 from prompt.surface import ToolSurface
 from prompt.values import ImageReference, Turn
 from prompt.verbatim import ToolConfig, Verdict
@@ -21,7 +22,7 @@ class Snapshot:
     `dialogue` runs from the oldest kept turn to the member's message that is to be answered.
     `participants` are display names, in the order in which they first spoke. `images` are the
     newest of the dialogue, the oldest first, for a model that sees; `unseen` tells in words why
-    others are not among them.
+    others are not among them. `snippets` were retrieved from the guild's knowledge, best first.
     """
 
     persona: str
@@ -31,9 +32,11 @@ class Snapshot:
     surface: ToolSurface
     dialogue: tuple[Turn, ...]
     now: datetime
+    pinned_notes: str = ""
     participants: tuple[str, ...] = ()
     images: tuple[ImageReference, ...] = ()
     unseen: tuple[str, ...] = ()
+    snippets: tuple[Snippet, ...] = ()
 
     def without_oldest_image(self) -> "Snapshot":
         """This with one image less, which is told of in words."""

@@ -12,6 +12,7 @@ from prompt import demonstrations as worked
 from prompt.defused import defused
 from prompt.demonstrations import ACKNOWLEDGEMENT, EXAMPLE_CLOCK
 from prompt.dialogue import turn_item
+from prompt.knowledge import knowledge_items
 from prompt.snapshot import Snapshot
 from prompt.surface import advertisement
 from prompt.taught import definitions_text
@@ -71,9 +72,19 @@ def deferred_names(snapshot: Snapshot) -> Sequence[PromptItem]:
     return _system("deferred_tools", advertisement(snapshot.surface.advertised))
 
 
+def pinned_notes(snapshot: Snapshot) -> Sequence[PromptItem]:
+    """What the guild's admins want remembered always."""
+    return _system("pinned_notes", snapshot.pinned_notes)
+
+
 def dialogue(snapshot: Snapshot) -> Sequence[PromptItem]:
     """What was said, tool exchanges included, up to the message to be answered."""
     return [turn_item(turn) for turn in snapshot.dialogue]
+
+
+def knowledge(snapshot: Snapshot) -> Sequence[PromptItem]:
+    """What the guild's documents say, retrieved for this turn."""
+    return knowledge_items(snapshot.snippets)
 
 
 def images(snapshot: Snapshot) -> Sequence[PromptItem]:
@@ -151,7 +162,9 @@ STAGES: tuple[Stage, ...] = (
     Stage(demonstrations, verbatim=True),
     Stage(tool_definitions, verbatim=True),
     Stage(deferred_names),
+    Stage(pinned_notes),
     Stage(dialogue),
+    Stage(knowledge),
     Stage(images),
     Stage(clock),
     Stage(nudge, verbatim=True),

@@ -208,6 +208,7 @@ async def test_a_snapshot_tells_sizes(house: House) -> None:
         "tool_definitions",
         "deferred_names",
         "dialogue",
+        "knowledge",
         "images",
         "clock",
         "nudge",

@@ -11,6 +11,7 @@ from prompt.assemble import assemble
 from prompt.demonstrations import ACKNOWLEDGEMENT, EXAMPLE_CLOCK
 from prompt.dialogue import exchanges, turn_item
 from prompt.dispatcher import EXECUTE_TOOL
+from prompt.knowledge import Snippet
 from prompt.prompt import Prompt
 from prompt.snapshot import Budget, PromptTooLarge, Snapshot
 from prompt.stages import NUDGE, STAGES, TOOL_DEFINITIONS_TAG, Stage
@@ -148,7 +149,15 @@ WAITING = replace(
 SEEING = replace(
     FULL, images=(ImageReference(url="data:,", description="cat.png", width=280, height=280),)
 )
-SPECIAL = {"clock_in_head": HEADED, "deferred_names": WAITING, "images": SEEING}
+GROUNDED = replace(
+    FULL, snippets=(Snippet(document_id=1, document="notes.txt", url="", text="4417 kilohertz"),)
+)
+SPECIAL = {
+    "clock_in_head": HEADED,
+    "deferred_names": WAITING,
+    "images": SEEING,
+    "knowledge": GROUNDED,
+}
 
 
 def test_zones_never_go_back() -> None:
@@ -373,5 +382,5 @@ def test_no_prompt_passes_its_budget_or_splits_an_exchange(
     assert prompt.report.tokens <= budget.prompt
     groups = exchanges(whole.dialogue)[prompt.report.dropped_exchanges :]
     texts = [item.parts for item in prompt.items if item.tag == "dialogue"]
-    assert texts == [turn.parts for group in groups for turn in group]
+    assert texts == [turn_item(turn).parts for group in groups for turn in group]
     assert assemble(whole, budget) == prompt

@@ -1,0 +1,127 @@
+"""Grounds turns in the documents that a guild has chosen for a channel.
+
+Invariant: contexts are authorised once a turn and searched once for its prompt, whatever endpoint
+answers in the end and however often the prompt is planned anew. Without an authorised context
+nothing is searched at all.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from chat.ports import Place
+from data.knowledge import AuthorisedContexts, Embedders, Knowledge, Passage
+from data.knowledge.terms import query
+from prompt.knowledge import Snippet
+from prompt.values import Turn
+from tools.builtin.knowledge import knowledge_tool
+from tools.toolset import Offered
+
+FEW_TERMS = 2
+"""A message with fewer content words than this, but with one, is taken for a follow-up."""
+
+_LONGEST_QUESTION = 2000
+_LONGEST_BEFORE = 300
+
+_NO_CONTEXT = "no knowledge is in use here; /knowledge use chooses some"
+
+
+class Searcher(Protocol):
+    """data.knowledge.Retriever."""
+
+    async def search(self, authorised: AuthorisedContexts, question: str) -> Sequence[Passage]:
+        """The passages that fit a question best, none where nothing matches."""
+        ...
+
+
+class Grounding:
+    """What one turn may read of a guild's knowledge, and what it has read."""
+
+    def __init__(self, authorised: AuthorisedContexts, searcher: Searcher) -> None:
+        self._authorised = authorised
+        self._searcher = searcher
+        self._retrieved: tuple[Snippet, ...] | None = None
+        self.searched: list[Snippet] = []
+        """What calls of knowledge_search have brought."""
+
+    async def snippets(self, dialogue: Sequence[Turn]) -> tuple[Snippet, ...]:
+        """What the prompt is to hold for the message that ends `dialogue`, best first. Searched for
+        at the first call; later ones get the same."""
+        if self._retrieved is None:
+            self._retrieved = tuple(await self._search(question_of(dialogue)))
+        return self._retrieved
+
+    @property
+    def offered(self) -> Offered:
+        """knowledge_search over the contexts of this turn, off where there are none."""
+        off = "" if self._authorised.contexts else _NO_CONTEXT
+        return Offered(tool=knowledge_tool(self._look_up), off=off)
+
+    async def _look_up(self, question: str) -> Sequence[str]:
+        found = await self._search(question)
+        self.searched += found
+        return [snippet.told for snippet in found]
+
+    async def _search(self, question: str) -> Sequence[Snippet]:
+        if not self._authorised.contexts or not question:
+            return []
+        found = await self._searcher.search(self._authorised, question)
+        return [
+            Snippet(
+                document_id=passage.document_id,
+                document=passage.document_name,
+                url=passage.url,
+                page=passage.page,
+                text=passage.text,
+            )
+            for passage in found
+        ]
+
+
+class Grounder:
+    """Authorises contexts for turns. Also the toolset of knowledge_search, for lists of tools."""
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        embedders: Embedders | None = None,
+        *,
+        searcher: Searcher | None = None,
+    ) -> None:
+        self._contexts = knowledge.contexts
+        self._searcher = searcher or knowledge.retriever(embedders)
+
+    async def of(self, place: Place) -> Grounding:
+        """The grounding of a turn in `place`: what its channel uses, or a thread's parent."""
+        authorised = AuthorisedContexts(guild_id=0)
+        if place.guild_id is not None:
+            channel_id = place.parent_id or place.channel_id
+            authorised = await self._contexts.selected(place.guild_id, channel_id)
+        return Grounding(authorised, self._searcher)
+
+    async def offered(self, guild_id: int) -> Sequence[Offered]:
+        """See Toolset: with every context that is in use anywhere in the guild."""
+        used = {context.id for _, context in await self._contexts.uses(guild_id)}
+        authorised = await self._contexts.authorise(guild_id, sorted(used))
+        return [Grounding(authorised, self._searcher).offered]
+
+
+def question_of(dialogue: Sequence[Turn]) -> str:
+    """What to look for: the message that is to be answered. One with a single content word, such as
+    "and its power?", leans on the same member's question before it."""
+    if not dialogue or dialogue[-1].role != "user":
+        return ""
+    asked = dialogue[-1]
+    text = asked.text[:_LONGEST_QUESTION]
+    if not 0 < _content_words(text) < FEW_TERMS:
+        return text
+    earlier = (
+        turn.text[:_LONGEST_BEFORE]
+        for turn in reversed(dialogue[:-1])
+        if turn.role == "user" and turn.author == asked.author
+    )
+    return f"{text}\n{next(earlier, '')}".strip()
+
+
+def _content_words(text: str) -> int:
+    terms = query(text).terms
+    return len(terms.split(" OR ")) if terms else 0
