@@ -18,6 +18,8 @@ MEMBER_TABLES: tuple[LiteralString, ...] = (
     "knowledge_documents",
     "unfinished_replies",
     "usage",
+    "reminders",
+    "time_zones",
 )
 """Tables with guild_id and member_id."""
 
@@ -87,6 +89,15 @@ async def export_member(database: Database, guild_id: int, member_id: int) -> Js
         guild_id,
         member_id,
     )
+    reminders = await database.read(
+        """SELECT id, channel_id, message_id, text, due, at FROM reminders
+        WHERE guild_id = ? AND member_id = ? ORDER BY due, id""",
+        guild_id,
+        member_id,
+    )
+    time_zones = await database.read(
+        "SELECT zone FROM time_zones WHERE guild_id = ? AND member_id = ?", guild_id, member_id
+    )
     opt_outs = await database.read(
         "SELECT at FROM opt_outs WHERE guild_id = ? AND member_id = ?", guild_id, member_id
     )
@@ -95,6 +106,8 @@ async def export_member(database: Database, guild_id: int, member_id: int) -> Js
         "member_id": member_id,
         "opt_outs": [dict(row) for row in opt_outs],
         "usage": [dict(row) for row in usage],
+        "reminders": [dict(row) for row in reminders],
+        "time_zones": [dict(row) for row in time_zones],
         "knowledge_contexts": [dict(row) for row in contexts],
         "knowledge_documents": [
             {

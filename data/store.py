@@ -25,6 +25,7 @@ from data.mcp_servers import GuildMcpServers
 from data.meta import Meta
 from data.migrate import migrate
 from data.opt_outs import OptOuts
+from data.reminders import Reminders
 from data.services import GuildServices
 from data.turns import Turns
 from data.unfinished import Unfinished
@@ -55,6 +56,7 @@ class Store:
         self.usage = Usages(database)
         self.unfinished = Unfinished(database)
         self.opt_outs = OptOuts(database)
+        self.reminders = Reminders(database)
 
     async def export_member(self, guild_id: int, member_id: int) -> Json:
         """All that is kept of a member in a guild (0: direct messages), as a JSON object."""

@@ -21,14 +21,15 @@ from data.guild_settings import GuildSettings
 from data.knowledge import Context, Knowledge, NameTaken, NewDocument
 from data.mcp_servers import GuildMcpServers
 from data.opt_outs import OptOuts
+from data.reminders import Reminders
 from data.services import GuildServices
 from data.turns import StoredTurn, Turns
 from data.unfinished import HalfWritten, Unfinished
 from data.usage import Amount, Spender, Usages
 from prompt.values import TextPart, Turn
 
-NOTHING = {"facts": 0, "turns": 0, "unfinished_replies": 0}
-ONE_OF_EACH = {"facts": 1, "turns": 1, "unfinished_replies": 1}
+NOTHING = {"facts": 0, "turns": 0, "unfinished_replies": 0, "reminders": 0, "time_zones": 0}
+ONE_OF_EACH = dict.fromkeys(NOTHING, 1)
 
 
 async def fill(database: Database, guild_id: int, member_id: int) -> None:
@@ -57,6 +58,16 @@ async def fill(database: Database, guild_id: int, member_id: int) -> None:
             turn_id=6,
         )
     )
+    await Reminders(database).add(
+        guild_id=guild_id,
+        channel_id=5,
+        member_id=member_id,
+        message_id=6,
+        text=f"reminder {words}",
+        due=datetime.now(UTC),
+        now=datetime.now(UTC),
+    )
+    await Reminders(database).choose_zone(guild_id, member_id, f"zone {words}")
     knowledge = Knowledge(database)
     context = await knowledge.contexts.create(guild_id, f"context-of-{guild_id}", member_id)
     if isinstance(context, NameTaken):
@@ -114,7 +125,7 @@ async def fill(database: Database, guild_id: int, member_id: int) -> None:
 
 async def rows(database: Database, guild_id: int, member_id: int) -> dict[str, int]:
     exported = await export_member(database, guild_id, member_id)
-    return {name: len(exported[name]) for name in ("facts", "turns", "unfinished_replies")}
+    return {name: len(exported[name]) for name in NOTHING}
 
 
 def on_disk(path: Path) -> bytes:
