@@ -338,6 +338,7 @@ async def _wired(
             secrets=settings.secrets(),
             is_operator=lambda user_id: user_id in desk.admission.operators,
             schedulers=desk.schedulers,
+            whereabouts=desk.whereabouts,
         )
         yield Wired(settings=settings, store=store, provider=provider, service=service, desk=desk)
 

@@ -13,6 +13,7 @@ from chat.approval import Policies
 from chat.endpoints import Connect, Endpoints
 from chat.guild_setup import GuildSetup
 from chat.mcp_admin import McpAdmin
+from chat.personas import Personas, Whereabouts
 from chat.portability import Portability
 from chat.probing import Prober
 from chat.scheduler import Schedulers
@@ -36,6 +37,8 @@ class Desk:
     endpoints: Endpoints
     setup: GuildSetup
     portability: Portability
+    personas: Personas
+    whereabouts: Whereabouts
     prober: Prober
     schedulers: Schedulers
     services: ChosenServices
@@ -78,6 +81,7 @@ def open_desk(
         fallbacks=fallbacks,
     )
     schedulers = Schedulers()
+    whereabouts = Whereabouts()
     prober = Prober(store=store, routes=endpoints, schedulers=schedulers)
     setup = GuildSetup(
         store=store,
@@ -91,6 +95,8 @@ def open_desk(
         endpoints=endpoints,
         setup=setup,
         portability=Portability(store=store, setup=setup),
+        personas=Personas(store, whereabouts),
+        whereabouts=whereabouts,
         prober=prober,
         schedulers=schedulers,
         services=ChosenServices(store, keys, admission, operators=services or {}),

@@ -14,6 +14,7 @@ from chat.config import TurnConfig, turn_config
 from chat.endpoints import Route
 from chat.images import ImageReader, attachments_of
 from chat.learning import Learning
+from chat.personas import Whereabouts, texts_of
 from chat.ports import ChannelMessage, History, Place
 from chat.toolbox import Toolbox
 from data.store import Store
@@ -37,6 +38,7 @@ class Gathered:
     `cut_point` is where history is to begin from now on; None where that stays as it is. `stored`
     are the switches that are set, `config` what they amount to with those that were learnt,
     `toolbox` the tools.
+    `remarks` tell what is wrong with texts of admins.
     `attachments` are the files of its messages, the oldest first.
     """
 
@@ -46,15 +48,18 @@ class Gathered:
     toolbox: Toolbox
     opened_by: tuple[int, ...]
     cut_point: int | None
+    remarks: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gatherer:
-    """Gathers for any guild. `persona` holds where a guild has set none."""
+    """Gathers for any guild. `persona` holds where a guild has set none; `whereabouts` knows the
+    names that texts of admins ask for."""
 
     store: Store
     persona: str
+    whereabouts: Whereabouts = field(default_factory=Whereabouts)
     images: ImageReader = field(default_factory=ImageReader)
 
     async def gather(
@@ -85,10 +90,18 @@ class Gatherer:
         config = turn_config(per_model, verdict.learnt)
         seen = await self.images.read(messages, history, sees=config.sees)
         names = dict.fromkeys(turn.author for turn in dialogue if turn.author)
+        texts = texts_of(
+            wide,
+            place,
+            self.whereabouts.of(place),
+            default=self.persona,
+            model=route.provider.model,
+        )
         return Gathered(
             snapshot=Snapshot(
-                persona=str(wide.get("persona") or self.persona),
-                server_rules=str(wide.get("server_rules") or ""),
+                persona=texts.persona,
+                server_rules=texts.rules,
+                pinned_notes=texts.notes,
                 config=config.tools,
                 verdict=verdict,
                 surface=toolbox.surface(config),
@@ -98,6 +111,7 @@ class Gatherer:
                 images=seen.images,
                 unseen=seen.unseen,
             ),
+            remarks=texts.remarks,
             stored=per_model,
             config=config,
             toolbox=toolbox,

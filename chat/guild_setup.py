@@ -32,11 +32,6 @@ from providers.wire import WIRE_NAMES
 
 log = logging.getLogger(__name__)
 
-PERSONA = "persona"
-RULES = "server_rules"
-LONGEST_TEXT = 4000
-"""Characters of a persona or of server rules: what a field of a form holds."""
-
 LONGEST_URL = 500
 LONGEST_MODEL = 200
 
@@ -223,16 +218,6 @@ class GuildSetup:
             await self._store.endpoints.set_model(guild_id, name)
         self._changed(guild_id)
         return _unlisted(name, await self.models(guild_id, by=by))
-
-    async def persona(self, guild_id: int) -> tuple[str, str]:
-        """The guild's persona and server rules; empty where none are set."""
-        stored = await self._store.settings.values(guild_id, "")
-        return str(stored.get(PERSONA) or ""), str(stored.get(RULES) or "")
-
-    async def set_persona(self, guild_id: int, persona: str, rules: str) -> None:
-        """Set both; blank ones are the default again."""
-        for name, text in ((PERSONA, persona), (RULES, rules)):
-            await self._store.settings.put(guild_id, "", name, text.strip()[:LONGEST_TEXT] or None)
 
     async def reset(self, guild_id: int) -> None:
         """Forget all that admins have set, their endpoints with their keys too."""

@@ -7,16 +7,25 @@ an import may set is what its admin could set by hand.
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from chat.admission import CHANNELS
 from chat.config import checked
 from chat.endpoints import LAST_RESORT
-from chat.guild_setup import LONGEST_TEXT, PERSONA, RULES, GuildSetup, SetupRefused, checked_model
+from chat.guild_setup import GuildSetup, SetupRefused, checked_model
+from chat.personas import (
+    CHANNEL_TEXTS,
+    LONGEST_TEXT,
+    MOST_CHANNELS,
+    TEXTS,
+    read_channel_texts,
+)
 from chat.tool_settings import PORTABLE, is_setting
 from data.endpoints import MOST, GuildEndpoint
 from data.keys import origin
 from data.store import Store
+from prompt.templates import BadTemplate, check
 from prompt.values import Json
 
 FORM = 1
@@ -25,12 +34,11 @@ LARGEST_FILE = 256 * 1024
 
 _MOST_CHANNELS = 500
 _MOST_MODELS = 100
-_TEXTS = (PERSONA, RULES)
 _FALLBACKS = "fallbacks"
 _TOOLS = "tools"
 _KEYS = {
-    *("verbatim_config", "endpoint", _FALLBACKS, LAST_RESORT, PERSONA, RULES, CHANNELS),
-    *("switches", _TOOLS),
+    *("verbatim_config", "endpoint", _FALLBACKS, LAST_RESORT, *TEXTS, CHANNEL_TEXTS),
+    *(CHANNELS, "switches", _TOOLS),
 }
 
 
@@ -70,7 +78,7 @@ class Portability:
             "endpoint": endpoints[0] if endpoints else None,
             _FALLBACKS: [*endpoints[1:]],
             LAST_RESORT: bool(wide.get(LAST_RESORT)),
-            **{name: wide.get(name) for name in (*_TEXTS, CHANNELS)},
+            **{name: wide.get(name) for name in (*TEXTS, CHANNEL_TEXTS, CHANNELS)},
             _TOOLS: {name: wide[name] for name in PORTABLE if name in wide},
             "switches": {model: dict(values) for model, values in everything.items()},
         }
@@ -146,7 +154,7 @@ class _Reading:
         self.lines: list[Line] = []
         self.wide: dict[str, Json] = {}
         self.switches: dict[str, Mapping[str, Json]] = {}
-        self.covered = {LAST_RESORT, *_TEXTS, CHANNELS}
+        self.covered = {LAST_RESORT, *TEXTS, CHANNEL_TEXTS, CHANNELS}
         """What of a guild's settings the file decides; the rest of them stays."""
         self.endpoints: list[tuple[str, str]] = []
         """URL and model of each, in order."""
@@ -157,8 +165,8 @@ class _Reading:
             "endpoint": self._read_endpoint,
             _FALLBACKS: self._read_fallbacks,
             LAST_RESORT: self._read_last_resort,
-            PERSONA: lambda value: self._read_text(PERSONA, value),
-            RULES: lambda value: self._read_text(RULES, value),
+            **{name: partial(self._read_text, name) for name in TEXTS},
+            CHANNEL_TEXTS: lambda value: self._read_channel_texts(value, channels),
             CHANNELS: lambda value: self._read_channels(value, channels),
             "switches": self._read_switches,
             _TOOLS: self._read_tools,
@@ -220,11 +228,39 @@ class _Reading:
             self.fine(f"{LAST_RESORT}: on")
 
     def _read_text(self, name: str, value: Json) -> None:
-        if not isinstance(value, str) or len(value) > LONGEST_TEXT:
-            self.wrong(f"{name}: must be a text of at most {LONGEST_TEXT} characters")
-        else:
+        if self._takes_text(name, value):
             self.wide[name] = value
             self.fine(f"{name}: {len(value)} characters")
+
+    def _takes_text(self, name: str, value: Json) -> bool:
+        if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+            self.wrong(f"{name}: must be a text of at most {LONGEST_TEXT} characters")
+            return False
+        try:
+            doubts = check(value)
+        except BadTemplate as error:
+            self.wrong(f"{name}: {error}")
+            return False
+        for each in doubts:
+            self.fine(f"{name}: {each} is no variable and will be empty")
+        return True
+
+    def _read_channel_texts(self, value: Json, here: Collection[int]) -> None:
+        entries = _mapping(value)
+        if entries is None or len(entries) > MOST_CHANNELS:
+            self.wrong(f"{CHANNEL_TEXTS}: must be an object of at most {MOST_CHANNELS} channels")
+            return
+        for id_, each in entries.items():
+            name = f"{CHANNEL_TEXTS} of {id_[:40]}"
+            texts = read_channel_texts(each)
+            if not (id_.isdecimal() and int(id_[:20]) in here):
+                self.wrong(f"{name}: no channel of this server")
+            elif texts is None:
+                self.wrong(f"{name}: must hold persona, notes, and how: append or replace")
+            elif self._takes_text(name, texts.persona) and self._takes_text(name, texts.notes):
+                self.fine(f"{name}: {len(texts.persona) + len(texts.notes)} characters")
+        if entries:
+            self.wide[CHANNEL_TEXTS] = dict(entries)
 
     def _read_channels(self, value: Json, here: Collection[int]) -> None:
         ids = cast("list[Json]", value) if isinstance(value, list) else []

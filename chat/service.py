@@ -23,6 +23,7 @@ from chat.generation import Generation
 from chat.line import place_in_words
 from chat.noticing import learn_from
 from chat.overview import Exposure, ExposureChange, Overview, ToolListing
+from chat.personas import Whereabouts
 from chat.planning import Plan
 from chat.ports import History, Member, Place, Presenter, TurnRequest
 from chat.recording import RecordedRun, Recordings
@@ -82,6 +83,7 @@ class ChatService:
         slow_after: float = SLOW_AFTER,
         is_operator: Callable[[int], bool] = lambda _: False,
         schedulers: Schedulers | None = None,
+        whereabouts: Whereabouts | None = None,
     ) -> None:
         self._store = store
         self._routes = routes
@@ -102,7 +104,8 @@ class ChatService:
         self._schedulers = schedulers or Schedulers()
         self._recordings = Recordings()
         self._counts: dict[tuple[int | None, str, str], Count] = {}
-        self._gatherer = Gatherer(store=store, persona=persona or PERSONA)
+        where = whereabouts or Whereabouts()
+        self._gatherer = Gatherer(store=store, persona=persona or PERSONA, whereabouts=where)
 
     async def claim(self, message_id: int) -> bool:
         """True exactly once for a message, over restarts."""

@@ -29,6 +29,7 @@ from cogs.explain import Explain
 from cogs.mcp import Mcp
 from cogs.operator import Operator, operators_of
 from cogs.permissions import invitation
+from cogs.persona import PersonaCommands
 from cogs.ports import Meta, Service
 from cogs.probing import Probing
 from cogs.queueing import TELL_AFTER
@@ -129,6 +130,10 @@ class VerbatimBot(commands.Bot):
         await self.add_cog(config)
         await self.add_cog(Setup(self._desk, config.config))
         await self.add_cog(Endpoints(self._desk.setup, config.config))
+        desk = self._desk
+        await self.add_cog(
+            PersonaCommands(self, desk.personas, desk.whereabouts, self._service, config.config)
+        )
         await self.add_cog(ServiceCommands(self._desk.services, config.config))
         await self.add_cog(Probing(self._desk.prober))
         await self.add_cog(tool)

@@ -1,4 +1,4 @@
-"""The forms of /config: an endpoint, and a persona.
+"""The form of /config for an endpoint, and what all forms have in common.
 
 Invariant: a form is answered at once and privately, its permission asked for again when it is
 submitted, and what it held of a key is shown to nobody.
@@ -12,7 +12,6 @@ from discord import ui
 
 from chat.guild_setup import (
     LONGEST_MODEL,
-    LONGEST_TEXT,
     LONGEST_URL,
     GuildSetup,
     Saved,
@@ -107,40 +106,9 @@ class EndpointForm(Form):
         await interaction.edit_original_response(content=clipped(content, 2000))
 
 
-class PersonaForm(Form):
-    """Persona and server rules."""
-
-    def __init__(self, setup: GuildSetup, persona: str, rules: str) -> None:
-        super().__init__(title="Persona and rules")
-        self._setup = setup
-        self._persona = _long_field("persona", persona, "The bot's own, if left empty")
-        self._rules = _long_field("rules", rules, "What it should know and heed on this server")
-        self.add_item(ui.Label(text="Who the assistant is", component=self._persona))
-        self.add_item(ui.Label(text="Rules of this server", component=self._rules))
-
-    async def on_submit(self, interaction: discord.Interaction, /) -> None:
-        """Keep what was entered."""
-        await interaction.response.defer(ephemeral=True, thinking=True)
-        if interaction.guild_id is None:
-            return
-        await self._setup.set_persona(interaction.guild_id, self._persona.value, self._rules.value)
-        await interaction.edit_original_response(content="Saved. It holds from the next answer on.")
-
-
 def clipped(text: str, most: int) -> str:
     """`text` in at most so many characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _long_field(custom_id: str, text: str, placeholder: str) -> _Field:
-    return ui.TextInput(
-        custom_id=custom_id,
-        style=discord.TextStyle.paragraph,
-        placeholder=placeholder,
-        default=text[:LONGEST_TEXT] or None,
-        required=False,
-        max_length=LONGEST_TEXT,
-    )
 
 
 def _saved_in_words(saved: Saved) -> str:

@@ -16,7 +16,7 @@ from discord.ext import commands
 from chat.desk import Desk
 from chat.guild_setup import SetupRefused
 from chat.portability import LARGEST_FILE, Imported
-from cogs.forms import EndpointForm, PersonaForm, clipped
+from cogs.forms import EndpointForm, clipped
 from cogs.probing import probe_offer
 from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
 
@@ -52,9 +52,6 @@ class Setup(commands.Cog):
         for command in (
             _command("setup", "Bring an endpoint of your own for this server", self._setup),
             model,
-            _command(
-                "persona", "Who the assistant is here, and this server's rules", self._persona
-            ),
             _command("channels", "The channels in which I answer", self._channels),
             _command("test", "Send one short request and say what came of it", self._test),
             _command("reset", "Forget everything that was configured here", self._reset),
@@ -127,10 +124,6 @@ class Setup(commands.Cog):
         found = [name for name in names if typed.lower() in name.lower()]
         short = [name for name in found if len(name) <= _LONGEST_CHOICE]
         return [app_commands.Choice(name=name, value=name) for name in short[:_MOST_CHOICES]]
-
-    async def _persona(self, interaction: discord.Interaction) -> None:
-        persona, rules = await self._desk.setup.persona(_guild(interaction))
-        await interaction.response.send_modal(PersonaForm(self._desk.setup, persona, rules))
 
     async def _channels(self, interaction: discord.Interaction) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)

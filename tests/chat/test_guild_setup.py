@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from chat.desk import Desk, open_desk
-from chat.guild_setup import LONGEST_TEXT, SetupRefused, Wish
+from chat.guild_setup import SetupRefused, Wish
+from chat.personas import LONGEST_TEXT, Texts
 from chat.portability import LARGEST_FILE, Imported
 from data.endpoints import GuildEndpoint
 from data.keys import open_keys
@@ -171,6 +172,8 @@ VALID: dict[str, Any] = {
     "operator_as_last_resort": True,
     "persona": "Pip",
     "server_rules": None,
+    "pinned_notes": "The cup is on Sunday.",
+    "channel_personas": {"100": {"persona": "Be a pirate.", "notes": "", "how": "append"}},
     "channels": ["100"],
     "switches": {"first": {"nudge": "off"}},
     "tools": {
@@ -183,16 +186,19 @@ VALID: dict[str, Any] = {
 
 
 async def test_a_file_takes_the_place_of_what_was_there(store: Store, desk: Desk) -> None:
-    await desk.setup.set_persona(GUILD, "Old", "Old rules")
-    await desk.setup.set_persona(OTHER, "Other", "")
+    await desk.personas.set_server(GUILD, Texts(persona="Old", rules="Old rules"))
+    await desk.personas.set_server(OTHER, Texts(persona="Other", rules=""))
     await store.settings.put(GUILD, "gone", "nudge", "off")
     imported = await read_in(desk, VALID)
     assert imported.done
     assert all(line.fine for line in imported.lines)
-    assert await desk.setup.persona(GUILD) == ("Pip", "")
+    notes = "The cup is on Sunday."
+    assert await desk.personas.server(GUILD) == Texts(persona="Pip", notes=notes)
     assert await store.settings.everything(GUILD) == {
         "": {
             "persona": "Pip",
+            "pinned_notes": "The cup is on Sunday.",
+            "channel_personas": VALID["channel_personas"],
             "channels": ["100"],
             "operator_as_last_resort": True,
             **VALID["tools"],
@@ -200,7 +206,7 @@ async def test_a_file_takes_the_place_of_what_was_there(store: Store, desk: Desk
         "first": {"nudge": "off"},
     }
     assert (await stored(desk)).sealed_key is None
-    assert await desk.setup.persona(OTHER) == ("Other", "")
+    assert await desk.personas.server(OTHER) == Texts(persona="Other", rules="")
     again = json.loads(await desk.portability.export(GUILD))
     assert again == VALID
 
@@ -244,6 +250,14 @@ async def test_a_key_stays_where_the_file_names_the_same_server(desk: Desk) -> N
         ({"endpoint": "here"}, "must hold base_url"),
         ({"persona": "x" * (LONGEST_TEXT + 1)}, "at most 4000"),
         ({"server_rules": 5}, "must be a text"),
+        ({"server_rules": "a\n{% for x in y %}"}, "server_rules: Line 2"),
+        ({"channel_personas": []}, "must be an object of at most 50"),
+        ({"channel_personas": {"9": {"persona": "x"}}}, "of 9: no channel of this server"),
+        ({"channel_personas": {"100": {"persona": "x"}}}, "of 100: must hold persona, notes"),
+        (
+            {"channel_personas": {"100": {"persona": "{{", "notes": "", "how": "append"}}},
+            "of 100: Line 1",
+        ),
         ({"channels": ["100", "999"]}, "'999' is no channel of this server"),
         ({"channels": [100]}, "is no channel"),
         ({"channels": []}, "must be a list"),
@@ -267,7 +281,7 @@ async def test_a_key_stays_where_the_file_names_the_same_server(desk: Desk) -> N
 async def test_one_wrong_line_and_nothing_is_imported(
     store: Store, desk: Desk, change: Any, words: str
 ) -> None:
-    await desk.setup.set_persona(GUILD, "Old", "")
+    await desk.personas.set_server(GUILD, Texts(persona="Old", rules=""))
     imported = await read_in(desk, change if isinstance(change, bytes) else VALID | change)
     assert not imported.done
     assert any(words in line.what for line in imported.lines if not line.fine), imported.lines

@@ -207,6 +207,7 @@ async def test_a_snapshot_tells_sizes(house: House) -> None:
         "demonstrations",
         "tool_definitions",
         "deferred_names",
+        "pinned_notes",
         "dialogue",
         "knowledge",
         "images",

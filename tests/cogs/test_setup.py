@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from chat.personas import Texts
 from cogs.tree import NOT_ALLOWED
 from tests.cogs.town import OPERATORS_KEY, Town, shown, town
 from tests.loopback.discord_server import Upload, User
@@ -129,27 +130,6 @@ async def test_the_operator_may_choose_among_their_own_models(tmp_path: Path) ->
         assert here.operators.received[-1].headers["Authorization"] == f"Bearer {OPERATORS_KEY}"
 
 
-async def test_a_persona_is_a_servers_own(tmp_path: Path) -> None:
-    async with town(tmp_path, away=True, approved="all") as here:
-        said = await here.submitted(
-            here.away_channel,
-            here.stranger,
-            "config persona",
-            {"persona": "You are Pip the parrot.", "rules": "No swearing."},
-        )
-        assert said.startswith("Saved")
-        here.operators.add(Step(text="One."), Step(text="Two."))
-        await here.answer(here.ask(here.away_channel, here.bob, "hello"), contains="One")
-        await here.answer(here.ask(here.home_channel, here.alice, "hello"), contains="Two")
-        away, home = (request.raw.decode() for request in here.operators.received)
-        assert "Pip the parrot" in away
-        assert "No swearing" in away
-        assert "Pip" not in home
-        assert "swearing" not in home
-        opened = await here.slash(here.away_channel, here.stranger, "config persona")
-        assert "Pip the parrot" in json.dumps(opened.modal)
-
-
 async def test_outside_its_channels_it_stays_silent(tmp_path: Path) -> None:
     async with town(tmp_path) as here:
         driver = here.server.driver
@@ -204,8 +184,8 @@ async def test_the_operators_address_is_not_told_to_those_they_serve(tmp_path: P
 async def test_a_reset_asks_first_and_then_forgets_this_server_alone(tmp_path: Path) -> None:
     async with town(tmp_path, away=True) as here:
         await bring_endpoint(here, here.operator)
-        await here.desk.setup.set_persona(here.away.id, "Pip", "")
-        await here.desk.setup.set_persona(here.home.id, "Home's", "")
+        await here.desk.personas.set_server(here.away.id, Texts(persona="Pip", rules=""))
+        await here.desk.personas.set_server(here.home.id, Texts(persona="Home's", rules=""))
         panel = shown(await here.slash(here.away_channel, here.stranger, "config reset"))
         assert await here.desk.setup.endpoint(here.away.id) is not None
         by_bob = await here.server.driver.answered(
@@ -215,14 +195,14 @@ async def test_a_reset_asks_first_and_then_forgets_this_server_alone(tmp_path: P
         here.server.driver.press(here.stranger, panel, "Reset")
         await here.until(lambda: panel.text.startswith("Done"))
         assert await here.desk.setup.endpoint(here.away.id) is None
-        assert await here.desk.setup.persona(here.away.id) == ("", "")
-        assert await here.desk.setup.persona(here.home.id) == ("Home's", "")
+        assert await here.desk.personas.server(here.away.id) == Texts(persona="", rules="")
+        assert await here.desk.personas.server(here.home.id) == Texts(persona="Home's", rules="")
 
 
 async def test_what_was_exported_can_be_imported(tmp_path: Path) -> None:
     async with town(tmp_path, away=True) as here:
         await bring_endpoint(here, here.operator)
-        await here.desk.setup.set_persona(here.away.id, "Pip", "Be kind.")
+        await here.desk.personas.set_server(here.away.id, Texts(persona="Pip", rules="Be kind."))
         await here.desk.admission.limit_channels(here.away.id, [here.away_channel.id])
         exported = shown(await here.slash(here.away_channel, here.stranger, "config export"))
         data = exported.attachments[0].data
@@ -232,12 +212,14 @@ async def test_what_was_exported_can_be_imported(tmp_path: Path) -> None:
         said = await here.said(here.away_channel, here.stranger, "config import", file=file)
         assert said.startswith("Nothing was imported")
         assert "Only the bot's operator may set such an address" in said
-        assert await here.desk.setup.persona(here.away.id) == ("", "")
+        assert await here.desk.personas.server(here.away.id) == Texts(persona="", rules="")
 
         said = await here.said(here.away_channel, here.operator, "config import", file=file)
         assert said.startswith("Imported")
         assert "An endpoint has no key" in said
-        assert await here.desk.setup.persona(here.away.id) == ("Pip", "Be kind.")
+        assert await here.desk.personas.server(here.away.id) == Texts(
+            persona="Pip", rules="Be kind."
+        )
         assert list(await here.desk.admission.channels(here.away.id)) == [here.away_channel.id]
         again = shown(await here.slash(here.away_channel, here.stranger, "config export"))
         assert again.attachments[0].data == data

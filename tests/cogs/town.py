@@ -157,6 +157,7 @@ async def town(
                 toolsets=[toolset or builtin_tools()],
                 generation=Generation(max_reply_tokens=200, temperature=None, context_window=None),
                 secrets=[OPERATORS_KEY],
+                whereabouts=made.desk.whereabouts,
             )
             with pointed_at(server):
                 made.bot = VerbatimBot(

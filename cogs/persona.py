@@ -1,0 +1,276 @@
+"""/config persona: who the assistant is on a server and in a channel, its rules and pinned notes.
+
+Invariant: whoever opens or submits a form needs Manage Server at that moment, nothing is kept that
+could not be filled in, and what was entered comes back as a file where it is not kept.
+"""
+
+import io
+import logging
+from dataclasses import replace
+from typing import TypeAlias
+
+import discord
+from discord import app_commands, ui
+from discord.ext import commands
+
+from chat.personas import (
+    LONGEST_TEXT,
+    ChannelTexts,
+    Personas,
+    Surroundings,
+    TextRefused,
+    Texts,
+    Whereabouts,
+)
+from chat.ports import Place
+from cogs.forms import Form, clipped
+from cogs.ports import Service
+from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
+from prompt.templates import VARIABLES
+from providers.base import EndpointError
+
+log = logging.getLogger(__name__)
+
+_SERVER_ID = "persona:server"
+_CHANNEL_ID = "persona:channel"
+_HOW_ID = "persona:how"
+_PREVIEW_ID = "persona:preview"
+
+_MOST = 2000
+_BEHIND = "Added behind the server's"
+_OWN = "(the bot's own persona)"
+
+_Field: TypeAlias = "ui.TextInput[ui.Modal]"
+
+
+class PersonaCommands(commands.Cog):
+    """Adds its command to `family`, the /config group. What `client` sees of servers and channels
+    is told to `whereabouts`."""
+
+    def __init__(
+        self,
+        client: discord.Client,
+        personas: Personas,
+        whereabouts: Whereabouts,
+        service: Service,
+        family: app_commands.Group,
+    ) -> None:
+        self._personas = personas
+        self._service = service
+        whereabouts.told_by(lambda place: surroundings(client, place))
+        family.add_command(
+            app_commands.Command(
+                name="persona",
+                description="Who the assistant is, on this server and in this channel",
+                callback=self._persona,
+            )
+        )
+
+    async def _persona(self, interaction: discord.Interaction) -> None:
+        require_manage_guild(interaction)
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        await self._show(interaction)
+
+    @commands.Cog.listener()
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Serve the buttons, also those from before a restart."""
+        if interaction.type is not discord.InteractionType.component:
+            return
+        custom_id = (interaction.data or {}).get("custom_id")
+        if custom_id not in {_SERVER_ID, _CHANNEL_ID, _HOW_ID, _PREVIEW_ID}:
+            return
+        guild_id, channel_id = interaction.guild_id, _channel_id(interaction)
+        if guild_id is None or channel_id is None or not interaction.permissions.manage_guild:
+            await answer_privately(interaction, NOT_ALLOWED)
+            return
+        try:
+            if custom_id == _SERVER_ID:
+                texts = await self._personas.server(guild_id)
+                await interaction.response.send_modal(ServerTextsForm(self._personas, texts))
+            elif custom_id == _CHANNEL_ID:
+                own = await self._personas.channel(guild_id, channel_id)
+                await interaction.response.send_modal(
+                    ChannelTextsForm(self._personas, channel_id, own)
+                )
+            elif custom_id == _HOW_ID:
+                await interaction.response.defer()
+                own = await self._personas.channel(guild_id, channel_id)
+                other = "append" if own.how == "replace" else "replace"
+                await self._personas.set_channel(guild_id, channel_id, replace(own, how=other))
+                await self._show(interaction)
+            else:
+                await interaction.response.defer(ephemeral=True, thinking=True)
+                await self._preview(interaction, Place(guild_id=guild_id, channel_id=channel_id))
+        except Exception:
+            log.exception("A button of /config persona could not be served.")
+            await answer_privately(interaction, BROKEN)
+
+    async def _show(self, interaction: discord.Interaction) -> None:
+        guild_id, channel_id = interaction.guild_id, _channel_id(interaction)
+        if guild_id is None or channel_id is None:
+            return
+        texts = await self._personas.server(guild_id)
+        own = await self._personas.channel(guild_id, channel_id)
+        await interaction.edit_original_response(
+            content=_panel_text(texts, own, channel_id), view=_panel(own)
+        )
+
+    async def _preview(self, interaction: discord.Interaction, place: Place) -> None:
+        try:
+            model = (await self._service.overview(place.guild_id)).model
+        except EndpointError:
+            model = ""
+        texts = await self._personas.preview(place, default=_OWN, model=model)
+        parts = [
+            ("Persona", texts.persona),
+            ("Server rules", texts.rules),
+            ("Pinned notes", texts.notes),
+        ]
+        whole = "\n\n".join(f"{name}:\n{text}" for name, text in parts if text)
+        await interaction.followup.send(
+            clipped("\n".join([f"What <#{place.channel_id}> is told.", *texts.remarks]), _MOST),
+            file=discord.File(io.BytesIO(whole.encode()), filename="preview.txt"),
+            ephemeral=True,
+        )
+
+
+class _TextsForm(Form):
+    """A form whose texts come back where they are not kept."""
+
+    async def _keep(self, guild_id: int) -> tuple[str, ...]:
+        """Keep what was entered, and return what is doubtful about it. Raises TextRefused."""
+        raise NotImplementedError
+
+    def _fields(self) -> dict[str, str]:
+        """What was entered, by name."""
+        raise NotImplementedError
+
+    async def on_submit(self, interaction: discord.Interaction, /) -> None:
+        """Check and keep what was entered."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        if interaction.guild_id is None:
+            return
+        try:
+            doubts = await self._keep(interaction.guild_id)
+        except TextRefused as error:
+            whole = "\n\n".join(f"{name}:\n{text}" for name, text in self._fields().items())
+            await interaction.edit_original_response(
+                content=clipped(f"Nothing was saved. {error}\nYour texts are in the file.", _MOST),
+                attachments=[discord.File(io.BytesIO(whole.encode()), filename="not-saved.txt")],
+            )
+            return
+        saved = "Saved. It holds from the next answer on. Preview shows what the model is told."
+        content = clipped("\n".join([saved, *doubts]), _MOST)
+        await interaction.edit_original_response(content=content)
+
+
+class ServerTextsForm(_TextsForm):
+    """Persona, rules and notes of a server."""
+
+    def __init__(self, personas: Personas, texts: Texts) -> None:
+        super().__init__(title="This server's texts")
+        self._personas = personas
+        self._persona = _long_field("persona", texts.persona, "The bot's own, if left empty")
+        self._rules = _long_field("rules", texts.rules, "What it should heed on this server")
+        self._notes = _long_field("notes", texts.notes, "What it should always know")
+        self.add_item(ui.Label(text="Who the assistant is", component=self._persona))
+        self.add_item(ui.Label(text="Rules of this server", component=self._rules))
+        self.add_item(ui.Label(text="Pinned notes", component=self._notes))
+
+    def _fields(self) -> dict[str, str]:
+        return {
+            "persona": self._persona.value,
+            "rules": self._rules.value,
+            "notes": self._notes.value,
+        }
+
+    async def _keep(self, guild_id: int) -> tuple[str, ...]:
+        texts = Texts(persona=self._persona.value, rules=self._rules.value, notes=self._notes.value)
+        return await self._personas.set_server(guild_id, texts)
+
+
+class ChannelTextsForm(_TextsForm):
+    """Persona and notes of a channel."""
+
+    def __init__(self, personas: Personas, channel_id: int, texts: ChannelTexts) -> None:
+        super().__init__(title="This channel's texts")
+        self._personas = personas
+        self._channel_id = channel_id
+        self._texts = texts
+        replaces = texts.how == "replace"
+        where = "In the place of the server's" if replaces else _BEHIND
+        self._persona = _long_field("persona", texts.persona, where)
+        self._notes = _long_field("notes", texts.notes, _BEHIND)
+        self.add_item(ui.Label(text="Who the assistant is here", component=self._persona))
+        self.add_item(ui.Label(text="Pinned notes of this channel", component=self._notes))
+
+    def _fields(self) -> dict[str, str]:
+        return {"persona": self._persona.value, "notes": self._notes.value}
+
+    async def _keep(self, guild_id: int) -> tuple[str, ...]:
+        texts = replace(self._texts, persona=self._persona.value, notes=self._notes.value)
+        return await self._personas.set_channel(guild_id, self._channel_id, texts)
+
+
+def surroundings(client: discord.Client, place: Place) -> Surroundings:
+    """What `client` sees of a place; empty before it has heard of it."""
+    guild = client.get_guild(place.guild_id) if place.guild_id is not None else None
+    if guild is None:
+        return Surroundings(bot_name=client.user.name if client.user else "")
+    channel = guild.get_channel_or_thread(place.channel_id)
+    thread = channel if isinstance(channel, discord.Thread) else None
+    named = thread.parent if thread is not None else channel
+    return Surroundings(
+        bot_name=guild.me.display_name,
+        server_name=guild.name,
+        channel_name=named.name if named is not None else "",
+        channel_topic=getattr(named, "topic", None) or "",
+        parent_id=thread.parent_id if thread is not None else None,
+    )
+
+
+def _channel_id(interaction: discord.Interaction) -> int | None:
+    """The channel whose texts hold where a command is used; for a thread the one that it is in."""
+    channel = interaction.channel
+    return channel.parent_id if isinstance(channel, discord.Thread) else interaction.channel_id
+
+
+def _panel_text(texts: Texts, own: ChannelTexts, channel_id: int) -> str:
+    def length(text: str, none: str = "none") -> str:
+        return f"{len(text):,} characters" if text else none
+
+    how = "in the place of the server's" if own.how == "replace" else "added behind the server's"
+    lines = [
+        f"**This server** persona {length(texts.persona, 'the bot’s own')}, rules "
+        f"{length(texts.rules)}, pinned notes {length(texts.notes)}",
+        f"**<#{channel_id}>** persona {length(own.persona)}{f', {how}' if own.persona else ''}, "
+        f"pinned notes {length(own.notes)}",
+        "Texts may hold variables, such as `{{ server_name }}`, and "
+        "`{% if channel_topic %} ... {% endif %}`:",
+        *(f"- `{name}`: {what}" for name, what in VARIABLES.items()),
+    ]
+    return "\n".join(lines)
+
+
+def _panel(own: ChannelTexts) -> ui.View:
+    """The buttons; `PersonaCommands.on_interaction` serves them."""
+    how = "Add to the server's" if own.how == "replace" else "Replace the server's"
+    view = ui.View(timeout=None)
+    view.add_item(ui.Button(label="Edit server", custom_id=_SERVER_ID))
+    view.add_item(ui.Button(label="Edit channel", custom_id=_CHANNEL_ID))
+    if own.persona:
+        view.add_item(ui.Button(label=how, custom_id=_HOW_ID))
+    view.add_item(ui.Button(label="Preview", custom_id=_PREVIEW_ID))
+    view.stop()
+    return view
+
+
+def _long_field(custom_id: str, text: str, placeholder: str) -> _Field:
+    return ui.TextInput(
+        custom_id=custom_id,
+        style=discord.TextStyle.paragraph,
+        placeholder=placeholder,
+        default=text[:LONGEST_TEXT] or None,
+        required=False,
+        max_length=LONGEST_TEXT,
+    )
