@@ -6,7 +6,7 @@ with the same bytes.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import takewhile
 
@@ -39,7 +39,8 @@ class Gathered:
     are the switches that are set, `config` what they amount to with those that were learnt,
     `toolbox` the tools.
     `remarks` tell what is wrong with texts of admins.
-    `attachments` are the files of its messages, the oldest first.
+    `attachments` are the files of its messages, the oldest first. The dialogue is made of
+    `messages` and the stored `answers`.
     """
 
     snapshot: Snapshot
@@ -50,6 +51,17 @@ class Gathered:
     cut_point: int | None
     remarks: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    messages: tuple[ChannelMessage, ...]
+    answers: Mapping[int, StoredTurn]
+
+    def without(self, dropped: int) -> "Gathered":
+        """This without the first `dropped` exchanges, in the very words in which later turns read
+        the rest: what a message quotes depends on what stands before it."""
+        begin = self.opened_by[dropped]
+        messages = tuple(message for message in self.messages if message.id >= begin)
+        dialogue, opened_by = _dialogue(messages, self.answers)
+        snapshot = replace(self.snapshot, dialogue=dialogue)
+        return replace(self, snapshot=snapshot, opened_by=opened_by, messages=messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +130,8 @@ class Gatherer:
             opened_by=opened_by,
             cut_point=cut_point,
             attachments=attachments_of(messages),
+            messages=tuple(messages),
+            answers=answers,
         )
 
     async def settle(self, place: Place, gathered: Gathered, dropped: int) -> None:
@@ -168,12 +182,15 @@ def _dialogue(
     messages: Sequence[ChannelMessage], answers: Mapping[int, StoredTurn]
 ) -> tuple[tuple[Turn, ...], tuple[int, ...]]:
     """Turns of the messages, each answer with its tool exchanges behind its question; and the
-    ids of the messages that open an exchange."""
+    ids of the messages that open an exchange. Answers to what was asked before the first message
+    are left out."""
     turns: list[Turn] = []
     opened_by: list[int] = []
     told: set[str] = set()
     for place, message in enumerate(messages):
         answer = answers.get(message.id)
+        if answer is not None and answer.asked_message_id < messages[0].id:
+            continue
         fresh: tuple[Turn, ...] = ()
         if not message.ours:
             fresh = (_member_turn(message, messages[:place]),)

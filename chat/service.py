@@ -296,9 +296,12 @@ class ChatService:
         if (room := begun.run.room_in(prompt)) < 0:  # only where tools have run elsewhere
             allowed = prompt.report.tokens + prompt.report.room
             raise PromptTooLarge(allowed - room, allowed)
-        if not route.rank:  # the window of a fallback is no reason to forget for good
-            dropped = prompt.report.dropped_exchanges
-            await self._gatherer.settle(request.place, plan.gathered, dropped)
+        # The window of a fallback is no reason to forget for good.
+        dropped = 0 if route.rank else prompt.report.dropped_exchanges
+        await self._gatherer.settle(request.place, plan.gathered, dropped)
+        if dropped:
+            plan.gathered = plan.gathered.without(dropped)
+            prompt = plan.prompt()
         values, guild_id = self._store.settings.values, request.place.guild_id
         stored = await values(guild_id or 0, route.provider.model)
         shared = guild_id is not None and not route.owner

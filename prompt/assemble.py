@@ -39,7 +39,8 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
     grounding = [cost(item) for item in told if item.tag == KNOWLEDGE_TAG]
     fixed = _tokens(told) - sum(grounding)
     mode = wire_mode(snapshot.config, snapshot.verdict, snapshot.surface)
-    if mode in {"native", "verbatim"}:
+    has_field = mode in {"native", "verbatim"}
+    if has_field:
         fixed += estimate(snapshot.surface.block)
     ceiling = int(budget.prompt * budget.history_share)
 
@@ -90,7 +91,7 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
             tokens=total,
             room=budget.prompt - total,
             dropped_exchanges=dropped,
-            prefix_hash=_prefix_hash(items),
+            prefix_hash=_prefix_hash(items, snapshot.surface.block if has_field else ""),
             context_snippets=snapshot.snippets[: len(grounding)],
         ),
     )
@@ -126,9 +127,10 @@ def _tokens(items: Iterable[PromptItem]) -> int:
     return sum(cost(item) for item in items)
 
 
-def _prefix_hash(items: Sequence[PromptItem]) -> str:
-    """Names the stable head: as long as it stays, the endpoint's prefix cache holds."""
-    digest = hashlib.sha256()
+def _prefix_hash(items: Sequence[PromptItem], field: str) -> str:
+    """Names all that stands before history, the tools field too, which templates write into the
+    head: as long as it stays, the endpoint's prefix cache holds."""
+    digest = hashlib.sha256(field.encode())
     for item in items:
         if item.zone is Zone.STABLE:
             digest.update(f"{item.role}\x00{item.text}\x00".encode())

@@ -1,9 +1,11 @@
 """The real chat service over a real store, with a scripted model behind it."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 
 from chat.endpoints import NoFurther, Route
+from chat.knowledge import Grounder
 from chat.ports import ChannelMessage, Member, Place, TurnRequest
 from chat.service import ChatService, Generation
 from data.store import Store
@@ -57,6 +59,8 @@ class House:
         provider: Provider | None = None,
         fallbacks: Sequence[Provider] = (),
         reserve: int = 200,
+        grounder: Grounder | None = None,
+        clock: Callable[[], datetime] = lambda: NOW,
     ) -> None:
         self.store = store
         self.model = ScriptedModel()
@@ -70,6 +74,8 @@ class House:
             max_reply_tokens=reserve, temperature=0.5, context_window=window
         )
         self._secrets = secrets
+        self._grounder = grounder
+        self._clock = clock
         self.service = self.restarted()
 
     def restarted(self) -> ChatService:
@@ -81,7 +87,8 @@ class House:
             generation=self._generation,
             persona="You are Fern.",
             secrets=self._secrets,
-            clock=lambda: NOW,
+            grounder=self._grounder,
+            clock=self._clock,
         )
         return self.service
 

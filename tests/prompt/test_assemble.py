@@ -261,6 +261,16 @@ def test_the_report_adds_up() -> None:
     assert omitted.report.tokens == report.tokens - field
 
 
+@pytest.mark.parametrize("mode", ["native", "verbatim", "verbatim_only"])
+def test_the_prefix_hash_names_the_tools(mode: ToolMode) -> None:
+    config = ToolConfig(tool_mode=mode)
+    hashes = [
+        assemble(snapshot(config=config, surface=surface), BUDGET).report.prefix_hash
+        for surface in (SURFACE, ToolSurface(direct=(ROLL,)))
+    ]
+    assert hashes[0] != hashes[1]
+
+
 def test_the_prefix_hash_names_the_stable_part() -> None:
     first = assemble(snapshot(), BUDGET).report.prefix_hash
     later = replace(FULL, now=FULL.now.replace(year=2030), participants=("Eve",))

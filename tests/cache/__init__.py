@@ -1,0 +1,1 @@
+"""What an endpoint's prefix cache lives on, over whole conversations and real sockets."""
