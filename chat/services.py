@@ -1,4 +1,4 @@
-"""Finds who searches and who draws for a guild, and lets its admins choose.
+"""Finds who searches, draws and embeds for a guild, and lets its admins choose.
 
 Invariant: what a guild has chosen serves that guild alone; the operator's services serve only the
 guilds that the operator's endpoint serves. Nothing is kept that was not checked, and a key goes to
@@ -27,8 +27,14 @@ NONE = "none"
 
 _NO_SEARCH = "no search provider is set; /config search sets one"
 _NO_IMAGES = "no image endpoint is set; /config images sets one"
-_KEY_LOST = "its key can no longer be read; enter it again with /config {command}"
-_COMMANDS: dict[ServiceKind, str] = {"search": "search", "images": "images"}
+_NO_EMBEDDINGS = "no embeddings endpoint is set; /knowledge embeddings sets one"
+_KEY_LOST = "its key can no longer be read; enter it again with {command}"
+_COMMANDS: dict[ServiceKind, str] = {
+    "search": "/config search",
+    "images": "/config images",
+    "embeddings": "/knowledge embeddings",
+}
+_USES: dict[ServiceKind, str] = {"images": "draws", "embeddings": "embeds"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +64,14 @@ def operators_services(settings: Settings) -> Mapping[ServiceKind, Service]:
             url=settings.image_url,
             model=settings.image_model or "",
             key=_clear(settings.image_key),
+            allow_private=True,
+        )
+    if settings.embeddings_url is not None:
+        found["embeddings"] = Service(
+            provider="openai",
+            url=settings.embeddings_url,
+            model=settings.embeddings_model or "",
+            key=_clear(settings.embeddings_key),
             allow_private=True,
         )
     return found
@@ -94,6 +108,10 @@ class ChosenServices:
         """Who draws for a guild."""
         return await self._service(guild_id, "images", _NO_IMAGES)
 
+    async def embeddings(self, guild_id: int) -> Service | Missing:
+        """Who turns a guild's texts into vectors: an endpoint with OpenAI's embeddings route."""
+        return await self._service(guild_id, "embeddings", _NO_EMBEDDINGS)
+
     async def chosen(self, guild_id: int, kind: ServiceKind) -> GuildService | None:
         """What the guild itself has chosen, if anything."""
         return await self._store.services.get(guild_id, kind)
@@ -111,8 +129,8 @@ class ChosenServices:
         if wanted.provider == "brave" and sealed is None:
             raise SetupRefused("Brave needs a key of its Search API. Enter it in the form.")
         model = checked_model(wanted.model)
-        if kind == "images" and not model:
-            raise SetupRefused("Name the model that draws, as the endpoint knows it.")
+        if kind in _USES and not model:
+            raise SetupRefused(f"Name the model that {_USES[kind]}, as the endpoint knows it.")
         await self._store.services.put(
             guild_id,
             kind,

@@ -1,4 +1,4 @@
-"""Services beside the model that guilds have chosen: who searches, who draws.
+"""Services beside the model that guilds have chosen: who searches, who draws, who embeds.
 
 Invariant: a guild has at most one of a kind, and nothing here hands out another guild's. A key lies
 here encrypted, bound to the origin of the URL beside it; opening it is the caller's.
@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 from data.database import Database
 from data.times import from_column, to_column
 
-ServiceKind: TypeAlias = Literal["search", "images"]
+ServiceKind: TypeAlias = Literal["search", "images", "embeddings"]
 
 KINDS: tuple[ServiceKind, ...] = get_args(ServiceKind)
 

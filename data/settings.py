@@ -24,16 +24,15 @@ from pydantic_settings.exceptions import SettingsError as _SourceError
 from data.errors import StoreError
 from data.fallbacks import Fallbacks
 from data.keys import KeyLost, KeyRing, WrongOrigin, open_keys
+from data.service_settings import ServiceSettings
 from data.setting_types import (
     AbsolutePath,
     EndpointUrl,
     Guilds,
     LogLevel,
     OnOff,
-    SearchProvider,
     Seconds,
     Secret,
-    ServiceUrl,
     absolute,
 )
 
@@ -58,7 +57,7 @@ class SettingsError(Exception):
     """Settings that cannot be used. The message has one line for each problem, and no value."""
 
 
-class Settings(BaseSettings):
+class Settings(ServiceSettings):
     """The operator's settings. Constructed directly, it reads nothing but its arguments."""
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -144,31 +143,6 @@ class Settings(BaseSettings):
         "what /config dms says",
         examples=["off"],
     )
-    search: SearchProvider = Field(
-        default="none",
-        description="who searches the web for the servers that you serve: none, searxng, brave or "
-        "ddgs",
-    )
-    search_url: ServiceUrl | None = Field(
-        default=None,
-        description="the URL of your SearXNG server",
-        examples=["http://127.0.0.1:8888"],
-    )
-    search_key: Secret | None = Field(
-        default=None,
-        description="the key for Brave's Search API, or for SearXNG if it asks for one",
-    )
-    image_url: EndpointUrl | None = Field(
-        default=None,
-        description="the base URL of an endpoint that draws, with OpenAI's images route",
-        examples=["http://127.0.0.1:8081/v1"],
-    )
-    image_model: str | None = Field(
-        default=None, description="the model that draws", examples=["flux-schnell"]
-    )
-    image_key: Secret | None = Field(
-        default=None, description="the key for the endpoint that draws, if it asks for one"
-    )
     log_level: LogLevel = Field(
         default="info", description="how much is logged: debug, info, warning, error or critical"
     )
@@ -179,19 +153,9 @@ class Settings(BaseSettings):
             raise ValueError("VERBATIM_MAX_REPLY_TOKENS must be less than VERBATIM_CONTEXT_WINDOW")
         return self
 
-    @model_validator(mode="after")
-    def _whole_services(self) -> "Settings":
-        if self.search == "searxng" and self.search_url is None:
-            raise ValueError("VERBATIM_SEARCH=searxng needs VERBATIM_SEARCH_URL")
-        if self.search == "brave" and self.search_key is None:
-            raise ValueError("VERBATIM_SEARCH=brave needs VERBATIM_SEARCH_KEY")
-        if self.image_url is not None and self.image_model is None:
-            raise ValueError("VERBATIM_IMAGE_URL needs VERBATIM_IMAGE_MODEL")
-        return self
-
     def secrets(self) -> list[str]:
         """What must appear in nothing that is shown, recorded or logged."""
-        held = [self.discord_token, self.api_key, self.search_key, self.image_key]
+        held = [self.discord_token, self.api_key, *self.service_keys]
         held += [each.api_key for each in self.fallbacks]
         return [secret.get_secret_value() for secret in held if secret is not None]
 

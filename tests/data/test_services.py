@@ -23,7 +23,7 @@ async def choose(store: Store, guild_id: int, provider: str, key: str | None = N
 
 async def test_a_choice_is_a_guilds_and_a_kinds_own(tmp_path: Path) -> None:
     async with open_store(tmp_path) as store:
-        assert [await store.services.get(1, kind) for kind in KINDS] == [None, None]
+        assert [await store.services.get(1, kind) for kind in KINDS] == [None] * 3
         await choose(store, 1, "searxng", "sealed")
         found = await store.services.get(1, "search")
         assert found is not None

@@ -42,8 +42,8 @@ _BYTE_ORDER_MARKS = (
 
 
 def extracted(data: bytes, *, name: str, content_type: str) -> JsonObject:
-    """`title`, `text`, and `pages` and `links` where there are such; no invisible character is in
-    title and text. Raises JobRefused."""
+    """`title`, `text`, and `pages`, `page_texts` and `links` where there are such; no invisible
+    character is in title and text. Raises JobRefused."""
     kind, _, parameters = content_type.lower().partition(";")
     kind, suffix = kind.strip(), PurePosixPath(name.lower()).suffix
     found: dict[str, Json]
@@ -65,6 +65,8 @@ def extracted(data: bytes, *, name: str, content_type: str) -> JsonObject:
         found = {"title": "", "text": decoded(data, _declared(parameters))}
     if len(found["text"]) > LONGEST_TEXT:
         raise JobRefused(f"It holds more than {LONGEST_TEXT:,} characters of text.")
+    if "page_texts" in found:
+        found["page_texts"] = [visible(text) for text in found["page_texts"]]
     return {**found, "title": visible(found["title"]), "text": visible(found["text"])}
 
 

@@ -23,7 +23,7 @@ logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it writes of each oddit
 
 
 def read_pdf(data: bytes) -> dict[str, Json]:
-    """Title, text and number of pages. Raises JobRefused."""
+    """Title, text as a whole and by page, and number of pages. Raises JobRefused."""
     with apply_configuration(
         zlib_maximum_output_length=MOST_UNPACKED,
         lzw_maximum_output_length=MOST_UNPACKED,
@@ -57,4 +57,4 @@ def _read(data: bytes) -> dict[str, Json]:
     text = "\n\n".join(filter(None, texts))
     if not text:
         raise JobRefused("The PDF holds no text; its pages are probably scanned pictures.")
-    return {"title": title, "text": text, "pages": count}
+    return {"title": title, "text": text, "pages": count, "page_texts": texts}

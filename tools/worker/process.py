@@ -49,13 +49,14 @@ class JobFailed(Exception):
 class Extracted:
     """A document as text, without invisible characters.
 
-    `pages` is their number, where it has any; `links` are those that a web page shows first, each
-    with its words and the address as it is written.
+    `pages` is the number of its pages and `page_texts` what they say, where it has any; `links` are
+    those that a web page shows first, each with its words and the address as it is written.
     """
 
     title: str
     text: str
     pages: int | None = None
+    page_texts: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
 
 
@@ -114,6 +115,7 @@ class Worker:
             title=found["title"],
             text=found["text"],
             pages=found.get("pages"),
+            page_texts=tuple(found.get("page_texts", ())),
             links=tuple((words, url) for words, url in found.get("links", ())),
         )
 
