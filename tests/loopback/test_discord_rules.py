@@ -52,6 +52,11 @@ def embed(**fields: Any) -> Any:
     return {"embeds": [fields]}
 
 
+def poll(question: str, *answers: str, hours: int = 24) -> Any:
+    written = [{"poll_media": {"text": answer}} for answer in answers]
+    return {"poll": {"question": {"text": question}, "answers": written, "duration": hours}}
+
+
 MESSAGES = {
     "content of 2000": ({"content": "x" * 2000}, PASSES),
     "content of 2001": ({"content": "x" * 2001}, INVALID),
@@ -77,6 +82,13 @@ MESSAGES = {
         {"embeds": [{"description": "x" * 4000}, {"description": "x" * 2001}]},
         INVALID,
     ),
+    "poll": (poll("x" * 300, "y" * 55), PASSES),
+    "poll with a question of 301": (poll("x" * 301, "y"), INVALID),
+    "poll with an answer of 56": (poll("x", "y" * 56), INVALID),
+    "poll with 10 answers": (poll("x", *"0123456789"), PASSES),
+    "poll with 11 answers": (poll("x", *"0123456789a"), INVALID),
+    "poll of 32 days": (poll("x", "y", hours=768), PASSES),
+    "poll of 769 hours": (poll("x", "y", hours=769), INVALID),
     "nonce of 25": ({"content": "x", "nonce": "n" * 25}, PASSES),
     "nonce of 26": ({"content": "x", "nonce": "n" * 26}, INVALID),
     "reply to nothing": ({"content": "x", "message_reference": {"message_id": "1"}}, INVALID),

@@ -266,4 +266,5 @@ class GatewaySocket:
 
 
 def _name_starts_with(member: Member, query: str) -> bool:
-    return member.user.name.startswith(query)
+    names = (member.user.name, member.nick or "")
+    return any(name.casefold().startswith(query.casefold()) for name in names)

@@ -51,6 +51,12 @@ class Limits:
     files: int = 10  # (observed)
     history_page: int = 100
 
+    # Polls
+    poll_question: int = 300
+    poll_answers: int = 10
+    poll_answer: int = 55
+    poll_hours: int = 768
+
     # Embeds
     embeds: int = 10
     embed_total: int = 6000

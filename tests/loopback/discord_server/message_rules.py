@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.loopback.discord_server.component_rules import check_components
-from tests.loopback.discord_server.errors import ApiError, Problem, form_error, missing, too_long
+from tests.loopback.discord_server.errors import (
+    ApiError,
+    Problem,
+    bad_length,
+    form_error,
+    missing,
+    out_of_range,
+    too_long,
+)
 from tests.loopback.discord_server.limits import Limits
 from tests.loopback.discord_server.model import Upload
 from tests.loopback.discord_server.wire import MessageFlag, Payload, objects
@@ -31,8 +39,24 @@ def check_message(
             "The 'content' field cannot be used when using MessageFlags.IS_COMPONENTS_V2",
         )
     check_content(content, limits)
+    if body.get("poll"):
+        check_poll(body["poll"], limits)
     check_embeds(embeds, limits)
     check_components(components, limits, layout=layout)
+
+
+def check_poll(poll: Payload, limits: Limits) -> None:
+    """A poll's question, answers and duration in hours."""
+    if not 1 <= len(poll["question"]["text"]) <= limits.poll_question:
+        raise bad_length("poll.question.text", limits.poll_question)
+    answers = objects(poll.get("answers"))
+    if not 1 <= len(answers) <= limits.poll_answers:
+        raise bad_length("poll.answers", limits.poll_answers)
+    for at, answer in enumerate(answers):
+        if not 1 <= len(answer["poll_media"]["text"]) <= limits.poll_answer:
+            raise bad_length(f"poll.answers.{at}.poll_media.text", limits.poll_answer)
+    if not 1 <= (poll.get("duration") or 24) <= limits.poll_hours:
+        raise out_of_range("poll.duration", 1, limits.poll_hours)
 
 
 def check_files(files: Sequence[Upload], limits: Limits) -> None:

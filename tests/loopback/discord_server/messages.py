@@ -30,6 +30,7 @@ from tests.loopback.discord_server.model import (
     User,
     Version,
 )
+from tests.loopback.discord_server.objects import poll_lines
 from tests.loopback.discord_server.payloads import Payloads
 from tests.loopback.discord_server.wire import REPLIABLE, MessageFlag, MessageKind, Payload, objects
 from tests.loopback.discord_server.world import World, snowflake
@@ -94,6 +95,7 @@ class Messages:
             tts=bool(body.get("tts")),
             nonce=body.get("nonce"),
             interaction=interaction,
+            poll=poll_lines(body["poll"]) if body.get("poll") else (),
         )
         if body.get("message_reference"):
             self._refer(message, body["message_reference"])

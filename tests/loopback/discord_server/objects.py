@@ -227,6 +227,12 @@ def sticker_payloads(names: Sequence[str]) -> list[Payload]:
     return [{"id": str(900 + at), "name": name, "format_type": 1} for at, name in enumerate(names)]
 
 
+def poll_lines(poll: Payload) -> tuple[str, ...]:
+    """What `poll_payload` makes a poll of, from the one that a request holds."""
+    answers = (answer["poll_media"]["text"] for answer in poll["answers"])
+    return (poll["question"]["text"], *answers)
+
+
 def poll_payload(lines: Sequence[str]) -> Payload:
     """A poll that is open: its question, then its answers."""
     question, *answers = lines

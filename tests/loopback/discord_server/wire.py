@@ -42,6 +42,7 @@ class Permission(IntFlag):
     CREATE_PUBLIC_THREADS = 1 << 35
     SEND_MESSAGES_IN_THREADS = 1 << 38
     MODERATE_MEMBERS = 1 << 40
+    SEND_POLLS = 1 << 49
 
 
 ALL_PERMISSIONS = (1 << 53) - 1
@@ -55,6 +56,7 @@ DEFAULT_PERMISSIONS = int(
     | Permission.CREATE_PUBLIC_THREADS
     | Permission.SEND_MESSAGES_IN_THREADS
     | Permission.USE_APPLICATION_COMMANDS
+    | Permission.SEND_POLLS
 )
 """What @everyone may do in a new guild."""
 

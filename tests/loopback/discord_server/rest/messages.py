@@ -74,6 +74,8 @@ async def send_message(core: Core, request: Request) -> Payload:
     form = await request.form()
     fields = form.fields
     require_sending(core, channel, form.files)
+    if fields.get("poll"):
+        require(core.journal, core.world.bot, channel, Permission.SEND_POLLS)
     if fields.get("message_reference") and not may(
         core.world.bot, channel, Permission.READ_MESSAGE_HISTORY
     ):
