@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
+from chat.reply import ReplyStyle
 from chat.scheduler import Parallelism
 from chat.switches import MAX_PARALLEL, SWITCHES, SwitchSpec, Theme
 from prompt.schema_level import SchemaLevel
@@ -60,6 +61,7 @@ class TurnConfig:
     repeats: int = 2
     tool_budget_percent: int = 10
     sees: bool = False
+    style: ReplyStyle = field(default=ReplyStyle())
 
 
 def spec_of(name: str) -> SwitchSpec | None:
@@ -110,16 +112,20 @@ def turn_config(
     wire = Wire()
     for name in WIRE_NAMES:
         wire = wire.changed(name, values[name])
-    window = values["context_window"]
     return TurnConfig(
         tools=tool_config(stored, learnt),
         wire=wire,
         schema_level=cast("SchemaLevel", values["schema_level"]),
-        context_window=int(window) if window.isdecimal() else None,
+        context_window=_as_number(values["context_window"]),
         on_empty=values["empty_reply"],
         repeats=int(values["repeat_limit"]),
         tool_budget_percent=int(values["tool_budget_percent"]),
         sees=values["vision"] == "on",
+        style=ReplyStyle(
+            most_messages=_as_number(values["long_answers"]),
+            yields=values["follow_up"] == "interrupt",
+            shows_thinking=values["show_thinking"] == "on",
+        ),
     )
 
 
@@ -173,5 +179,8 @@ def _value(stored: Mapping[str, Json], name: str) -> str:
 
 
 def _number(stored: Mapping[str, Json], name: str) -> int | None:
-    value = _value(stored, name)
+    return _as_number(_value(stored, name))
+
+
+def _as_number(value: str) -> int | None:
     return int(value) if value.isdecimal() else None

@@ -29,6 +29,11 @@ def recorded_runs(reply: Reply) -> list[RecordedRun]:
     ]
 
 
+def thought(turn: RecordedTurn, *, secrets: Sequence[str] = ()) -> str | None:
+    """What the model thought in a turn, without secrets; None where that is not to be shown."""
+    return redacted(turn.thinking, (*secrets, *turn.secrets)) or None
+
+
 def details(turn: RecordedTurn, *, secrets: Sequence[str] = ()) -> list[RecordedRun]:
     """The tool calls of a turn without secrets. `secrets` are those of this process."""
     hidden = (*secrets, *turn.secrets)

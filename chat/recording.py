@@ -104,13 +104,14 @@ class RecordedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTurn:
-    """The answers of one turn, packed, in order, and its tool calls. `secrets` are keys that both
-    may hold."""
+    """The answers of one turn, packed, in order, its tool calls, and what the model thought where
+    members may read that. `secrets` are keys that all may hold."""
 
     place: Place
     message_ids: Sequence[int]
     answers: Sequence[bytes]
     runs: Sequence[RecordedRun] = ()
+    thinking: str = ""
     secrets: Sequence[str] = field(default=(), repr=False)
 
 
@@ -138,13 +139,19 @@ class Recordings:
         answers: Sequence[bytes],
         *,
         runs: Sequence[RecordedRun] = (),
+        thinking: str = "",
         secrets: Sequence[str] = (),
     ) -> None:
         """Keep the turn of `answers`, which `message_ids` show, at the cost of the oldest ones."""
         if place.guild_id is None or not message_ids or not (answers or runs):
             return
         turn = RecordedTurn(
-            place=place, message_ids=message_ids, answers=answers, runs=runs, secrets=secrets
+            place=place,
+            message_ids=message_ids,
+            answers=answers,
+            runs=runs,
+            thinking=thinking,
+            secrets=secrets,
         )
         loop = asyncio.get_running_loop()
         self._turns.append((loop.time() + self._kept_for, turn))
@@ -176,6 +183,5 @@ class Recordings:
 
 
 def _size(turn: RecordedTurn) -> int:
-    return sum(map(len, turn.answers)) + sum(
-        len(run.arguments) + len(run.text) for run in turn.runs
-    )
+    runs = sum(len(run.arguments) + len(run.text) for run in turn.runs)
+    return sum(map(len, turn.answers)) + runs + len(turn.thinking)

@@ -45,6 +45,20 @@ class ToolRun:
         return max(0.0, self.ended - self.started)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyStyle:
+    """How a server wants its replies.
+
+    An answer of more than `most_messages` goes into a file, behind the first of them; None: never.
+    One that `yields` ends when its asker writes again. `shows_thinking` lets members read what the
+    model thought.
+    """
+
+    most_messages: int | None = 10
+    yields: bool = False
+    shows_thinking: bool = False
+
+
 @dataclass(slots=True)
 class Reply:
     """Grows while the turn runs. Written by the turn alone; surfaces read it.
@@ -52,7 +66,8 @@ class Reply:
     `notices` are lines for the member beside the answer: cut short, endpoint down, a call that
     failed. `files` go with the answer. `remedy` is for surfaces that only an operator sees.
     `waits_for` tells, while that may take long, what the turn waits for; it is shown quietly and
-    goes away, and is no answer. `silent` tells that an empty answer is to stay one.
+    goes away, and is no answer. `silent` tells that an empty answer is to stay one, `is_cut` that
+    its words break off, `has_thought` that there is thinking beside them.
     """
 
     state: ReplyState = "waiting"
@@ -62,6 +77,9 @@ class Reply:
     remedy: str = ""
     waits_for: str = ""
     silent: bool = False
+    is_cut: bool = False
+    has_thought: bool = False
+    style: ReplyStyle = field(default=ReplyStyle())
     _closed: list[str] = field(default_factory=list[str])
     _pieces: list[tuple[str, Span | None]] = field(default_factory=list[tuple[str, Span | None]])
 

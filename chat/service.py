@@ -15,7 +15,8 @@ from chat.approval import House, Policies
 from chat.attempts import Begun, in_order
 from chat.config import parallelism
 from chat.counting import Count
-from chat.details import details, recorded_runs
+from chat.details import details, recorded_runs, thought
+from chat.ending import end_failed, end_stopped
 from chat.endpoints import Route, Routes
 from chat.explaining import Explanation, explanation
 from chat.gather import Gathered, Gatherer, turn_id_of
@@ -50,11 +51,6 @@ PERSONA = (
     "You are Verbatim, a friendly assistant in a Discord server. Answer helpfully and to the "
     "point, in the language of the person who asks."
 )
-
-INCOMPLETE = "The answer above is incomplete."
-STOPPED = "Stopped."
-RESTARTING = "The bot is being stopped or restarted. Please ask again in a moment."
-"""Given to `Task.cancel` as its message, it is told in place of STOPPED."""
 
 
 def _now() -> datetime:
@@ -156,7 +152,7 @@ class ChatService:
                 may_go_on=lambda: begun is None or not begun.run.has_shown_words,
             )
         except EndpointError as error:
-            self._fail(reply, error)
+            end_failed(reply, error)
         except PromptTooLarge as error:
             reply.state = "failed"
             reply.notices.append(str(error))
@@ -166,7 +162,7 @@ class ChatService:
             reply.notices.append("The bot's database has a problem. Its operator is told how.")
             reply.remedy = str(error)
         except asyncio.CancelledError as stop:
-            reply.notices.append(why_stopped(stop))
+            end_stopped(reply, stop)
             await to_the_end(self._close(begun, request, reply, presenter, now))
             raise
         except Exception:
@@ -210,6 +206,11 @@ class ChatService:
         known, or no longer."""
         turn = self._recordings.find(place, message_id)
         return turn and details(turn, secrets=self._secrets)
+
+    async def thinking(self, place: Place, message_id: int) -> str | None:
+        """What the model thought in that turn; None if that is not known, or not to be shown."""
+        turn = self._recordings.find(place, message_id)
+        return turn and thought(turn, secrets=self._secrets)
 
     async def overview(self, guild_id: int | None) -> Overview:
         """See Switchboard."""
@@ -344,7 +345,14 @@ class ChatService:
         run = begun.run
         secrets = (*begun.secrets, *begun.route.secrets)
         runs = recorded_runs(reply)
-        self._recordings.keep(request.place, shown, run.answers, runs=runs, secrets=secrets)
+        self._recordings.keep(
+            request.place,
+            shown,
+            run.answers,
+            runs=runs,
+            thinking="".join(run.thoughts) if reply.style.shows_thinking else "",
+            secrets=secrets,
+        )
         try:
             await learn_from(begun.plan, begun.run)
             if run.counts:
@@ -369,15 +377,6 @@ class ChatService:
     def _scheduler(self, route: Route) -> Scheduler:
         return self._schedulers.of(route.provider.endpoint, owner=route.owner)
 
-    def _fail(self, reply: Reply, error: EndpointError) -> None:
-        log.warning("%s %s %s", error.member, error.remedy, error.detail)
-        reply.remedy = error.remedy
-        reply.notices.append(error.member)
-        if reply.text:
-            reply.notices.append(INCOMPLETE)
-        else:
-            reply.state = "failed"
-
     def _generation_of(self, route: Route) -> Generation:
         """What the operator set about their own endpoint says nothing about a guild's, nor does
         its window about a fallback's."""
@@ -386,8 +385,3 @@ class ChatService:
         if not route.settings_hold:
             return replace(self._generation, context_window=None)
         return self._generation
-
-
-def why_stopped(stop: asyncio.CancelledError) -> str:
-    """The line for a member whose turn was cancelled. Other messages than our own stay inside."""
-    return RESTARTING if RESTARTING in stop.args else STOPPED

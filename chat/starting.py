@@ -33,6 +33,8 @@ def turn_run(
 ) -> TurnRun:
     """The run that answers `request` as planned, into `reply`, which `presenter` shows."""
 
+    reply.style = plan.config.style
+
     def changed() -> None:
         presenter.changed(reply)
 

@@ -276,4 +276,25 @@ SWITCHES: tuple[SwitchSpec, ...] = (
         numbers=range(1, 101),
         help="How often the very same call runs in one turn.",
     ),
+    SwitchSpec(
+        name="follow_up",
+        theme="reply",
+        choices=("queue", "interrupt"),
+        help="What becomes of an answer under way when its asker writes again: it is finished "
+        "first, or stopped.",
+    ),
+    SwitchSpec(
+        name="long_answers",
+        theme="reply",
+        choices=("10", "off", "1", "2", "3", "5", "20"),
+        numbers=range(1, 101),
+        help="Messages that one answer may fill. A longer one shows these and comes whole as a "
+        "file. `off`: never as a file.",
+    ),
+    SwitchSpec(
+        name="show_thinking",
+        theme="reply",
+        choices=("off", "on"),
+        help="A button under replies with which members read what the model thought.",
+    ),
 )

@@ -51,6 +51,9 @@ READING = "the model is loading or reading"
 
 LAST_ROUND = "No more tool calls run in this turn. Answer in words now."
 ANSWER_NUDGE = "Please answer in words."
+MOST_THOUGHT = 50_000
+"""Characters of thinking that are kept for those who ask what the model thought."""
+
 LEFT_BY_RESULTS = 256
 """Tokens of the budget that large results leave free: for the calls themselves, and one more."""
 
@@ -100,9 +103,12 @@ class TurnRun:
         self._spoke = False
         self._brought: list[str] = []
         self._answered = False
+        self._thought = 0
         self.turns: list[Turn] = []
         self.answers: list[bytes] = []
         """What each request brought, packed by its Recorder."""
+        self.thoughts: list[str] = []
+        """What the model thought, in all rounds, up to a bound."""
         self.counts: list[Count] = []
         """How many tokens the endpoint counted, a request."""
         self.native_calls_seen = False
@@ -274,6 +280,7 @@ class TurnRun:
                 if span is None:
                     got.thinking.append(text)
                 got.thought_in_text |= span is not None
+                self._think(text)
             case ToolCall():
                 got.calls.append(event)
                 self.native_calls_seen |= event.origin == "native"
@@ -286,6 +293,12 @@ class TurnRun:
                 got.finish_reason = reason
             case _:
                 pass
+
+    def _think(self, text: str) -> None:
+        self._reply.has_thought = True
+        if (room := MOST_THOUGHT - self._thought) > 0:
+            self.thoughts.append(text[:room])
+            self._thought += len(text)
 
     def _copied(self, prompt: Prompt) -> frozenset[CallKey]:
         """Calls that stand in tool results of this turn: running them would obey a page."""
@@ -312,6 +325,7 @@ class TurnRun:
             else:
                 self._give_up(NO_ANSWER)
         elif finish_reason == "length":
+            self._reply.is_cut = True
             self._reply.notices.append(CUT_BY_LENGTH)
         elif finish_reason == "content_filter":
             self._reply.notices.append(CUT_BY_FILTER)

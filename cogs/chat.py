@@ -7,21 +7,25 @@ bots, webhooks and the bot's own messages never start a turn.
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import discord
 from discord.ext import commands
 
 from chat.admission import DMS_CLOSED, Admission
-from chat.ports import Place, TurnRequest
+from chat.ending import RESTARTING, why_stopped
+from chat.ports import ChannelMessage, Place, TurnRequest
 from chat.reply import Reply
-from chat.service import RESTARTING, why_stopped
 from cogs.approval import Approvals
 from cogs.aside import NETWORK_ERRORS, tell_apart
-from cogs.delivery import CADENCE, Delivery
-from cogs.history import ChannelHistory, says_something, spoken
+from cogs.buttons import QUIET, Row, view_of
+from cogs.delivery import CADENCE, Closed, Delivery
+from cogs.history import ChannelHistory, says_something
+from cogs.history import spoken as words_of
 from cogs.in_words import mentions_in_body
+from cogs.ledger import Ledger
 from cogs.operator import Operator
 from cogs.permissions import lacking_to_speak, within
 from cogs.ports import Service
@@ -34,6 +38,9 @@ from data.errors import StoreError
 log = logging.getLogger(__name__)
 
 _ASKS = (discord.MessageType.default, discord.MessageType.reply)
+_MOST_REMEMBERED = 1000
+"""Members whose newest reply is known, a channel."""
+
 _HINT = "Write your question in the same message, and I will answer here."
 _HINT_UNREADABLE = "I can only read messages that mention me: please mention me in your reply."
 
@@ -44,6 +51,7 @@ class _Asked:
 
     task: asyncio.Task[None]
     delivery: Delivery
+    place: Place
     begun: bool = False
 
     @property
@@ -68,6 +76,7 @@ class Chat(commands.Cog):
         operator: Operator,
         approvals: Approvals,
         *,
+        ledger: Ledger,
         reads_all: bool,
         cadence: float = CADENCE,
         tell_after: float = TELL_AFTER,
@@ -77,12 +86,15 @@ class Chat(commands.Cog):
         self._admission = admission
         self._operator = operator
         self._approvals = approvals
+        self._ledger = ledger
         self._reads_all = reads_all
         self._cadence = cadence
         self._tell_after = tell_after
         self._queues: dict[int, ChannelQueue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._asked: dict[int, _Asked] = {}
+        self._taken_up: set[int] = set()
+        self._newest: dict[tuple[int, int], Closed] = {}
         self._closing = False
 
     @commands.Cog.listener()
@@ -97,10 +109,42 @@ class Chat(commands.Cog):
             return
         if not fresh:
             return
-        attending = _remark(message, RESTARTING) if self._closing else self._receive(message)
-        task = asyncio.create_task(attending)
+        self._start(_remark(message, RESTARTING) if self._closing else self._receive(message))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
+
+    def is_answering(self, turn_id: int) -> bool:
+        """Whether that turn is under way, or waits for its turn."""
+        return turn_id in self._asked or turn_id in self._taken_up
+
+    def stop(self, turn_id: int) -> bool:
+        """End a turn; what it has said stays. False if it is not under way."""
+        asked = self._asked.get(turn_id)
+        return asked is not None and asked.task.cancel()
+
+    def answer_again(self, question: discord.Message, adopted: Sequence[discord.Message]) -> bool:
+        """Answer `question` anew, in the messages of its earlier answer. False if the bot is being
+        stopped or that answer is under way."""
+        if self._closing or self.is_answering(question.id):
+            return False
+        self._taken_up.add(question.id)
+        task = self._start(self._receive(question, adopted=adopted))
+        task.add_done_callback(lambda _: self._taken_up.discard(question.id))
+        return True
+
+    def go_on(
+        self, question: discord.Message, spoken: ChannelMessage, under: discord.Message
+    ) -> bool:
+        """Answer `spoken`, which asks for the rest of the answer to `question` that breaks off in
+        `under`. False if the bot is being stopped."""
+        if self._closing:
+            return False
+        self._start(self._receive(question, spoken=spoken, under=under))
+        return True
 
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
@@ -117,6 +161,7 @@ class Chat(commands.Cog):
         let turns under way end within `patience` seconds, then cancel them and give them `grace`
         seconds to mark their replies as incomplete."""
         self._closing = True
+        self._newest.clear()
         cancelled = {asked.task for asked in self._asked.values() if asked.stands_in_line}
         for task in cancelled:
             task.cancel(RESTARTING)
@@ -126,6 +171,7 @@ class Chat(commands.Cog):
             task.cancel(RESTARTING)
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=grace)
+        await self._ledger.settle()
 
     def _forget(self, message_ids: Iterable[int]) -> None:
         """Stop waiting for an answer whose question, or place in line, was deleted. Once the
@@ -147,7 +193,14 @@ class Chat(commands.Cog):
         answered = message.reference.cached_message or message.reference.resolved
         return isinstance(answered, discord.Message) and answered.author.id == self._me.id
 
-    async def _receive(self, message: discord.Message) -> None:
+    async def _receive(
+        self,
+        message: discord.Message,
+        *,
+        spoken: ChannelMessage | None = None,
+        under: discord.Message | None = None,
+        adopted: Sequence[discord.Message] = (),
+    ) -> None:
         """Attend to a message, unless it is not the bot's to answer where it stands."""
         try:
             if message.guild is None:
@@ -162,17 +215,35 @@ class Chat(commands.Cog):
         except StoreError as error:
             log.error("A message in channel %s is not answered: %s", message.channel.id, error)
             return
-        await self._attend(message)
+        await self._attend(message, spoken=spoken, under=under, adopted=adopted)
 
-    async def _attend(self, message: discord.Message) -> None:
+    def _interrupt(self, message: discord.Message) -> None:
+        """End the answer to the same member that is under way here, where it yields."""
+        for asked in self._asked.values():
+            delivery = asked.delivery
+            is_theirs = delivery.answered.member_id == message.author.id
+            is_here = asked.begun and asked.place.channel_id == message.channel.id
+            if is_theirs and is_here and delivery.reply.style.yields:
+                asked.task.cancel()
+
+    async def _attend(
+        self,
+        message: discord.Message,
+        *,
+        spoken: ChannelMessage | None,
+        under: discord.Message | None,
+        adopted: Sequence[discord.Message],
+    ) -> None:
         channel = message.channel
         if missing := lacking_to_speak(channel):
             await tell_apart(message, f"I lack the permission {' and '.join(missing)} there")
             return
-        question = spoken(message, self._me)
+        question = spoken or words_of(message, self._me)
         if not says_something(question):
             await _remark(message, _HINT if self._reads_all else _HINT_UNREADABLE)
             return
+        if not (spoken or adopted):
+            self._interrupt(message)
         guild_id = message.guild.id if message.guild else None
         request = TurnRequest(
             place=Place(guild_id=guild_id, channel_id=channel.id),
@@ -184,8 +255,17 @@ class Chat(commands.Cog):
         task = asyncio.current_task()
         if task is None:
             raise AssertionError("a coroutine runs in a task")
-        async with Delivery(message, on_lost=task.cancel, cadence=self._cadence) as delivery:
-            asked = self._asked[message.id] = _Asked(task=task, delivery=delivery)
+        async with Delivery(
+            message,
+            on_lost=task.cancel,
+            ledger=self._ledger,
+            cadence=self._cadence,
+            adopted=adopted,
+            under=under,
+            turn_id=question.id,
+        ) as delivery:
+            asked = _Asked(task=task, delivery=delivery, place=request.place)
+            self._asked[question.id] = asked
             try:
                 await self._answer(asked, request, ChannelHistory(channel, self._me))
             except asyncio.CancelledError as stop:
@@ -196,7 +276,21 @@ class Chat(commands.Cog):
                 log.exception("A turn in channel %s failed.", channel.id)
                 await delivery.give_up(BROKEN)
             finally:
-                del self._asked[message.id]
+                del self._asked[question.id]
+                self._quieten_earlier(request, delivery)
+
+    def _quieten_earlier(self, request: TurnRequest, delivery: Delivery) -> None:
+        """Leave under the reply before this one what still makes sense there."""
+        closed = delivery.closed
+        if closed is None or self._closing:
+            return
+        key = request.place.channel_id, request.member.id
+        earlier = self._newest.pop(key, None)
+        self._newest[key] = closed
+        while len(self._newest) > _MOST_REMEMBERED:
+            del self._newest[next(iter(self._newest))]
+        if earlier is not None and earlier.message.id != closed.message.id:
+            self._start(_quieten(earlier))
 
     async def _answer(self, asked: _Asked, request: TurnRequest, history: ChannelHistory) -> None:
         """Wait for the channel, then run the turn."""
@@ -213,6 +307,16 @@ class Chat(commands.Cog):
         finally:
             if not queue:
                 self._queues.pop(channel_id, None)
+
+
+async def _quieten(reply: Closed) -> None:
+    kept: Row = tuple(button for button in reply.row if button in QUIET)
+    if kept == reply.row:
+        return
+    try:
+        await reply.message.edit(view=view_of(kept, reply.answered))
+    except (discord.HTTPException, *NETWORK_ERRORS) as error:
+        log.info("An earlier reply keeps its buttons: %s", error)
 
 
 async def _remark(message: discord.Message, line: str) -> None:

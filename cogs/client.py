@@ -26,11 +26,14 @@ from cogs.delivery import CADENCE
 from cogs.details import Details
 from cogs.endpoints import Endpoints
 from cogs.explain import Explain
+from cogs.ledger import Ledger
+from cogs.leftovers import Leftovers
 from cogs.mcp import Mcp
 from cogs.operator import Operator, operators_of
 from cogs.permissions import invitation
 from cogs.persona import PersonaCommands
 from cogs.ports import Meta, Service
+from cogs.pressing import ReplyButtons
 from cogs.probing import Probing
 from cogs.queueing import TELL_AFTER
 from cogs.services import ServiceCommands
@@ -115,12 +118,14 @@ class VerbatimBot(commands.Bot):
         approvals = Approvals(
             self._service, self._desk.policies, tool.tool, patience=self._answer_within
         )
+        ledger = Ledger(self._desk.unfinished)
         self._chat = Chat(
             me,
             self._service,
             self._desk.admission,
             operator,
             approvals,
+            ledger=ledger,
             reads_all=self._reads_all,
             cadence=self._cadence,
             tell_after=self._tell_after,
@@ -139,6 +144,8 @@ class VerbatimBot(commands.Bot):
         await self.add_cog(tool)
         await self.add_cog(approvals)
         await self.add_cog(Details(self._service))
+        await self.add_cog(ReplyButtons(me, self._chat, self._service, self._desk.turns))
+        await self.add_cog(Leftovers(self, self._desk.unfinished, ledger))
         await self.add_cog(Mcp(self._desk.mcp))
         await self.add_cog(Explain(self, self._service))
         await self.add_cog(operator)

@@ -2,7 +2,8 @@
 
 Invariant: one task talks to Discord, one request at a time, always with the newest text; the
 turn never waits for it until `finish`. Messages once full are not touched again, each message
-is created under a nonce of its own, and the last edit holds the complete text.
+is created under a nonce of its own, and the last edit holds the complete text and the buttons that
+stay.
 
 A task of its own because discord.py sleeps inside the edit that empties a rate limit bucket.
 """
@@ -12,24 +13,31 @@ import contextlib
 import logging
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 
 import discord
+from discord import ui
 
 from chat.reply import Reply
 from cogs.aside import NETWORK_ERRORS, tell_apart
-from cogs.details import details_button
+from cogs.buttons import NO_ROW, WRITING, Answered, Button, Row, view_of
+from cogs.ledger import Ledger
 from cogs.permissions import reason_of_refusal
-from cogs.rendering import reply_in_messages
+from cogs.rendering import reply_in_messages, without_remarks
 from cogs.splitting import Splitter
-from cogs.uploads import as_uploads, sendable
+from cogs.uploads import WHOLE_ANSWER, as_uploads, sendable, takes_files, whole_answer
+from data.unfinished import HalfWritten
 from tools.registry import ToolFile
 
 log = logging.getLogger(__name__)
 
 CADENCE = 1.25
-"""Seconds between two requests for one reply: four edits in Discord's usual window of five."""
+"""Seconds that the text a member sees may be behind: four edits in Discord's usual window of five.
+"""
+
+_SHORTEST = 0.8
+"""Of the cadence, between two requests where they take long: five edits in that window."""
 
 _FIRST_AFTER = 0.4
 """Seconds in which the first words gather before they are posted."""
@@ -53,11 +61,30 @@ _NO_REPLY_WITHOUT_HISTORY = 160002
 _NO_MENTIONS = discord.AllowedMentions.none()
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What stands in the channel. `content` is None where that is not certain."""
+
+    content: str | None
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The end of a finished reply: its last message of words, and the buttons under it."""
+
+    message: discord.Message
+    row: Row
+    answered: Answered
+
+
 class Delivery:
     """chat.ports.Presenter for the answer to `question`; an async context manager.
 
     `on_lost` is called at most once, when the answer can no longer be shown, deleted by someone
-    or refused by Discord, while the turn still runs: the turn has no reader left.
+    or refused by Discord, while the turn still runs: the turn has no reader left. The messages
+    under way are noted in `ledger`. `adopted` are messages of an earlier answer, whose words stay
+    until there are others. `under` is the reply that this one goes on from, in turn `turn_id`.
     """
 
     def __init__(
@@ -65,32 +92,50 @@ class Delivery:
         question: discord.Message,
         *,
         on_lost: Callable[[], object],
+        ledger: Ledger,
         cadence: float = CADENCE,
+        adopted: Sequence[discord.Message] = (),
+        under: discord.Message | None = None,
+        turn_id: int | None = None,
     ) -> None:
         self._question = question
         self._on_lost = on_lost
         self._cadence = cadence
+        self._ledger = ledger
+        self.answered = Answered(
+            member_id=question.author.id, asked_id=question.id, turn_id=turn_id or question.id
+        )
         self._reference: discord.MessageReference | None = discord.MessageReference.from_message(
-            question, fail_if_not_exists=False
+            under or question, fail_if_not_exists=False
         )
         self._key, self._created = secrets.token_hex(8), 0
         self._splitter = Splitter()
-        self._sent: list[discord.Message] = []
-        self._shown: list[str | None] = []  # None: a message whose content is not certain
+        self._sent: list[discord.Message] = list(adopted)
+        self._shown = [_Shown(message.content, NO_ROW) for message in adopted]
+        if adopted:
+            self._shown[-1] = _Shown(adopted[-1].content, WRITING)
+        before = (without_remarks(message.content) for message in adopted)
+        self._before = [words for words in before if words]
         self._reply = Reply()
         self._wake, self._final = asyncio.Event(), asyncio.Event()
         self._due = 0.0
         self._failures = 0
         self._in_doubt = False  # whether the next message may exist already
-        self._is_lost = self._is_withdrawn = False
+        self._is_lost = self._is_withdrawn = self._is_incomplete = False
         self._files: list[ToolFile] = []
         self._attached: list[discord.Message] = []
-        self._has_button = False
 
     @property
     def reply(self) -> Reply:
         """What it shows, or is about to."""
         return self._reply
+
+    @property
+    def closed(self) -> Closed | None:
+        """How it ended; None if nothing of it is there."""
+        if self._is_lost or not self._sent:
+            return None
+        return Closed(self._sent[-1], self._shown[-1].row, self.answered)
 
     def shows_on(self, message_id: int) -> bool:
         """Whether that message is part of the answer."""
@@ -101,6 +146,8 @@ class Delivery:
         self._is_withdrawn = True
 
     async def __aenter__(self) -> "Delivery":
+        for message in self._sent:
+            self._note(message)
         self._typing = asyncio.create_task(self._type())
         self._pump = asyncio.create_task(self._run())
         return self
@@ -114,6 +161,8 @@ class Delivery:
         self._typing.cancel()
         self._pump.cancel()
         await asyncio.wait([self._typing, self._pump])
+        if not self._is_incomplete:
+            self._ledger.ended([message.id for message in self._sent])
 
     def changed(self, reply: Reply) -> None:
         """See chat.ports.Presenter."""
@@ -128,6 +177,9 @@ class Delivery:
         are missing among the ids, and the log says so."""
         self._files, left_out = sendable(reply.files, self._question.channel)
         self._reply = replace(reply, notices=[*reply.notices, *left_out])
+        if self._is_filed(self._splitter.split(reply.text)):
+            self._files.insert(0, whole_answer(reply.text))
+            self._reply.notices.append(f"The whole answer is in the file {WHOLE_ANSWER}.")
         self._failures = 0
         self._typing.cancel()
         self._final.set()
@@ -164,10 +216,15 @@ class Delivery:
             else:
                 self._failures = 0
             if more:
-                self._due = max(self._due, started + self._cadence)
+                self._due = max(self._due, started + self._pause(clock.time() - started))
                 self._wake.set()
             elif final:
                 return
+
+    def _pause(self, took: float) -> float:
+        """Seconds from the beginning of a request to the next. What is written meanwhile is seen
+        when the next one is through, so slow requests follow each other faster."""
+        return max(_SHORTEST * self._cadence, self._cadence - took)
 
     async def _news(self) -> None:
         """Wait until there is more to show; while a tool runs, its time is."""
@@ -177,45 +234,71 @@ class Delivery:
 
     async def _step(self, *, final: bool) -> bool:
         """Make the one request that is due. False if what is shown is what should be."""
-        pieces = [piece.content for piece in self._splitter.split(self._reply.text)]
-        now = asyncio.get_running_loop().time()
-        wanted = reply_in_messages(
-            self._reply, pieces, final=final, begun=bool(self._sent), now=now
-        )
-        for index, content in enumerate(wanted):
+        wanted = self._wanted(final=final)
+        for index, shown in enumerate(wanted):
             if index == len(self._sent):
                 if self._is_withdrawn:
                     return False
-                await self._post(content)
+                await self._post(shown)
                 return True
-            if content != self._shown[index]:
-                closes = final and index == len(wanted) - 1
-                await self._edit(index, content, button=closes and self._wants_button)
+            if shown != self._shown[index]:
+                await self._edit(index, shown)
                 return True
         if len(self._sent) > len(wanted) > 0:
             with contextlib.suppress(discord.NotFound):
                 await self._sent[-1].delete()
+            self._ledger.ended([self._sent[-1].id])
             del self._sent[-1], self._shown[-1]
             return True
-        return final and await self._last_touch(wanted)
+        return final and await self._attach()
 
-    @property
-    def _wants_button(self) -> bool:
-        """Whether there is something to tell of tools; in direct messages nothing is recorded."""
-        has_run = any(run.result is not None for run in self._reply.runs)
-        return has_run and self._question.guild is not None and not self._has_button
+    def _wanted(self, *, final: bool) -> list[_Shown]:
+        """What is to stand in the channel now: words, and buttons under the last of them."""
+        split = self._splitter.split(self._reply.text)
+        pieces = [piece.content for piece in split] or self._before
+        if self._is_filed(split):
+            pieces = pieces[: self._reply.style.most_messages]
+        contents = reply_in_messages(
+            self._reply,
+            pieces,
+            final=final,
+            begun=bool(self._sent),
+            now=asyncio.get_running_loop().time(),
+        )
+        rows = [NO_ROW] * len(contents)
+        if contents:
+            rows[-1] = self._closing_row() if final else WRITING
+        return [_Shown(content, row) for content, row in zip(contents, rows, strict=True)]
 
-    async def _edit(self, index: int, content: str, *, button: bool) -> None:
-        view = details_button() if button else discord.utils.MISSING
-        await self._sent[index].edit(content=content, view=view, allowed_mentions=_NO_MENTIONS)
-        self._shown[index] = content
-        self._has_button |= button
+    def _is_filed(self, pieces: Sequence[object]) -> bool:
+        """Whether the answer is too long for messages and can be sent as a file."""
+        most, channel = self._reply.style.most_messages, self._question.channel
+        return most is not None and len(pieces) > most and takes_files(channel)
 
-    async def _last_touch(self, wanted: Sequence[str]) -> bool:
-        """What comes after all words: the button, then files. False if all is there."""
-        if wanted and self._wants_button:
-            await self._edit(len(wanted) - 1, wanted[-1], button=True)
-            return True
+    def _closing_row(self) -> Row:
+        """The buttons that stay. Of direct messages nothing is recorded that could be shown."""
+        reply, row = self._reply, list[Button]()
+        if self._question.guild is not None:
+            if any(run.result is not None for run in reply.runs):
+                row.append("details")
+            if reply.has_thought and reply.style.shows_thinking:
+                row.append("thinking")
+        if not self.answered.goes_on:
+            row.append("again")
+        if reply.is_cut or (self.answered.goes_on and not reply.text):
+            row.append("on")
+        return (*row, "delete")
+
+    async def _edit(self, index: int, shown: _Shown) -> None:
+        await self._sent[index].edit(
+            content=shown.content,
+            view=view_of(shown.row, self.answered),
+            allowed_mentions=_NO_MENTIONS,
+        )
+        self._shown[index] = shown
+
+    async def _attach(self) -> bool:
+        """Send the next files, which come after all words. False if all are there."""
         if not self._files or self._is_withdrawn:
             return False
         batch, rest = self._files[:_MOST_FILES], self._files[_MOST_FILES:]
@@ -224,19 +307,42 @@ class Delivery:
         self._files = rest
         return bool(rest)
 
-    async def _post(self, content: str) -> None:
+    async def _post(self, shown: _Shown) -> None:
         """Create the next message. After a lost answer Discord finds the first attempt by the
         nonce and returns that, so its content is put right by one more edit."""
         in_doubt, self._in_doubt = self._in_doubt, True
-        message = await self._create(content, nonce=f"{self._key}-{self._created}")
+        message = await self._create(
+            shown.content or "",
+            nonce=f"{self._key}-{self._created}",
+            view=view_of(shown.row, self.answered),
+        )
         self._typing.cancel()
         self._in_doubt = False
         self._created += 1
         self._sent.append(message)
-        self._shown.append(None if in_doubt else content)
+        self._shown.append(replace(shown, content=None) if in_doubt else shown)
+        self._note(message)
+
+    def _note(self, message: discord.Message) -> None:
+        guild, answered = self._question.guild, self.answered
+        self._ledger.began(
+            HalfWritten(
+                message_id=message.id,
+                guild_id=guild.id if guild else 0,
+                channel_id=self._question.channel.id,
+                member_id=answered.member_id,
+                asked_message_id=answered.asked_id,
+                turn_id=answered.turn_id,
+            )
+        )
 
     async def _create(
-        self, content: str, *, nonce: str, files: Sequence[ToolFile] = ()
+        self,
+        content: str,
+        *,
+        nonce: str,
+        files: Sequence[ToolFile] = (),
+        view: ui.View | None = None,
     ) -> discord.Message:
         channel, reference = self._question.channel, self._reference
         if reference is not None and not self._sent:
@@ -247,6 +353,7 @@ class Delivery:
                     allowed_mentions=_NO_MENTIONS,
                     reference=reference,
                     files=as_uploads(files),
+                    view=view or discord.utils.MISSING,
                 )
             except discord.HTTPException as error:
                 # The question is gone, is no message one can reply to, or may not be read.
@@ -254,7 +361,11 @@ class Delivery:
                     raise
                 self._reference = None
         return await channel.send(
-            content, nonce=nonce, allowed_mentions=_NO_MENTIONS, files=as_uploads(files)
+            content,
+            nonce=nonce,
+            allowed_mentions=_NO_MENTIONS,
+            files=as_uploads(files),
+            view=view or discord.utils.MISSING,
         )
 
     async def _failed(self, error: Exception) -> bool:
@@ -272,6 +383,7 @@ class Delivery:
             return False
         self._failures += 1
         if final and self._failures >= _ATTEMPTS:
+            self._is_incomplete = True
             log.error("A reply is incomplete: Discord failed %d times: %s", _ATTEMPTS, error)
             return False
         log.warning("Discord failed while a reply was shown; it is tried again: %s", error)

@@ -1,4 +1,4 @@
-"""The Details button under a reply that used tools: what was called, with what, to what end.
+"""What stands behind a reply: the Details of its tool calls, and the model's thinking.
 
 Invariant: only a member who can read the channel sees it, alone, and nothing in it takes effect.
 The button outlives its record and then says so.
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import discord
-from discord import ui
 from discord.ext import commands
 
 from chat.ports import Place
 from chat.recording import RecordedRun
 from cogs.aside import NETWORK_ERRORS
+from cogs.buttons import DETAILS, THINKING
 from cogs.forms import clipped
 from cogs.ports import Service
 from cogs.quoting import code
@@ -33,19 +33,15 @@ GONE = (
 )
 UNREADABLE = "You cannot read this channel."
 
-_CUSTOM_ID = "details"
+NOT_SHOWN = (
+    "The thinking behind this reply is not kept any more, or admins no longer show it: it stays "
+    "for 24 hours, and until the bot is restarted."
+)
+
 _MOST = 2000
+_THOUGHT_SHOWN = 1700
 _ARGUMENTS_SHOWN = 300
 _RESULT_SHOWN = 500
-
-
-def details_button() -> ui.View:
-    """The button. Not kept in memory: `Details.on_interaction` serves it."""
-    view = ui.View(timeout=None)
-    style = discord.ButtonStyle.secondary
-    view.add_item(ui.Button(label="Details", style=style, custom_id=_CUSTOM_ID))
-    view.stop()
-    return view
 
 
 class Details(commands.Cog):
@@ -56,27 +52,48 @@ class Details(commands.Cog):
 
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
-        """Show what the tools of a reply did."""
+        """Show what the tools of a reply did, or what the model thought."""
         if interaction.type is not discord.InteractionType.component:
             return
         data = cast("ButtonMessageComponentInteractionData", interaction.data)
-        if data["custom_id"] != _CUSTOM_ID or interaction.message is None:
+        custom_id = data["custom_id"]
+        if custom_id not in (DETAILS, THINKING) or interaction.message is None:
             return
         may = interaction.permissions
         if not (may.view_channel and may.read_message_history):
             await answer_privately(interaction, UNREADABLE)
             return
         try:
-            await self._show(interaction, interaction.message.id)
+            if custom_id == DETAILS:
+                await self._show(interaction, interaction.message.id)
+            else:
+                await self._show_thinking(interaction, interaction.message.id)
         except (discord.HTTPException, *NETWORK_ERRORS) as error:
             log.warning("The details of a reply were not sent: %s", error)
             await answer_privately(interaction, BROKEN)
 
+    async def _show_thinking(self, interaction: discord.Interaction, message_id: int) -> None:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        thought = None
+        if (place := _place(interaction)) is not None:
+            thought = await self._service.thinking(place, message_id)
+        if thought is None:
+            await answer_privately(interaction, NOT_SHOWN)
+            return
+        files: list[discord.File] = []
+        if len(thought) > _THOUGHT_SHOWN:
+            files.append(discord.File(io.BytesIO(thought.encode()), filename="thinking.txt"))
+        await interaction.followup.send(
+            "\n".join(f"> {line}" for line in clipped(thought, _THOUGHT_SHOWN).splitlines()[:60]),
+            files=files,
+            ephemeral=True,
+            allowed_mentions=discord.AllowedMentions.none(),
+        )
+
     async def _show(self, interaction: discord.Interaction, message_id: int) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
         runs = None
-        if interaction.guild_id is not None and interaction.channel_id is not None:
-            place = Place(guild_id=interaction.guild_id, channel_id=interaction.channel_id)
+        if (place := _place(interaction)) is not None:
             runs = await self._service.details(place, message_id)
         if runs is None:
             await answer_privately(interaction, GONE)
@@ -92,6 +109,12 @@ class Details(commands.Cog):
             ephemeral=True,
             allowed_mentions=discord.AllowedMentions.none(),
         )
+
+
+def _place(interaction: discord.Interaction) -> Place | None:
+    if interaction.guild_id is None or interaction.channel_id is None:
+        return None
+    return Place(guild_id=interaction.guild_id, channel_id=interaction.channel_id)
 
 
 def _is_cut(run: RecordedRun) -> bool:

@@ -40,6 +40,11 @@ class Service(Protocol):
         known, or no longer."""
         ...
 
+    async def thinking(self, place: Place, message_id: int) -> str | None:
+        """What the model thought in the turn that a message in `place` shows; None if that is not
+        known, or no longer, or not to be shown."""
+        ...
+
     async def overview(self, guild_id: int | None) -> Overview:
         """The endpoint and the guild's switches."""
         ...

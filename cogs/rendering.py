@@ -46,6 +46,14 @@ def reply_in_messages(
     return [*pieces, *split(tail)] if final or not pieces else pieces
 
 
+def without_remarks(content: str) -> str:
+    """The words of a message, without the bot's own remarks below them."""
+    lines = content.splitlines()
+    while lines and lines[-1].startswith(SUBTEXT):
+        lines.pop()
+    return "\n".join(lines).rstrip()
+
+
 def _used(reply: Reply) -> list[str]:
     """The line that names the tools of a reply, each once, with what became of it if not well."""
     named = {

@@ -16,18 +16,30 @@ _SMALLEST_LIMIT = 10 * 1024 * 1024
 
 _LONGEST_DESCRIPTION = 1024
 
+WHOLE_ANSWER = "answer.md"
+"""The name of the file that an answer comes in where it is too long for messages."""
+
+
+def takes_files(channel: Channel) -> bool:
+    """Whether the bot may send files there."""
+    guild = channel.guild
+    if guild is None or isinstance(channel, discord.PartialMessageable):
+        return True
+    return channel.permissions_for(guild.me).attach_files
+
+
+def whole_answer(text: str) -> ToolFile:
+    """An answer as a file."""
+    return ToolFile(name=WHOLE_ANSWER, data=text.encode(), description="The whole answer")
+
 
 def sendable(files: Sequence[ToolFile], channel: Channel) -> tuple[list[ToolFile], list[str]]:
     """The files that the channel takes, and a line for each reason why others stay out."""
     if not files:
         return [], []
-    guild = channel.guild
-    if (
-        guild is not None
-        and not isinstance(channel, discord.PartialMessageable)
-        and not channel.permissions_for(guild.me).attach_files
-    ):
+    if not takes_files(channel):
         return [], ["I lack the permission Attach Files here, so a file of this answer is missing."]
+    guild = channel.guild
     most = guild.filesize_limit if guild else _SMALLEST_LIMIT
     fitting = [file for file in files if len(file.data) <= most]
     if len(fitting) == len(files):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from chat.service import RESTARTING
+from chat.ending import RESTARTING
 from tests.loopback.discord_server import Channel, LoopbackDiscord, Message, User
 from tests.loopback.endpoint import LoopbackEndpoint, Step
 from tests.main_job import Scene, scene

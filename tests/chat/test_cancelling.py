@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from chat.service import STOPPED
+from chat.ending import STOPPED
 from data.store import Store
 from prompt.values import TextPart, ToolCall, Turn
 from tests.chat.house import House

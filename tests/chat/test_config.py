@@ -13,6 +13,7 @@ from chat.config import (
     tool_config,
     turn_config,
 )
+from chat.reply import ReplyStyle
 from chat.scheduler import Parallelism
 from chat.switches import SWITCHES, THEMES
 from prompt.verbatim import ToolConfig, ToolMode
@@ -43,12 +44,15 @@ PINNED = {
     "slot_hint": ("off", "per_channel"),
     "warm_up": ("auto", "on", "off"),
     "empty_reply": ("nudge_once", "silent", "line"),
+    "follow_up": ("queue", "interrupt"),
+    "show_thinking": ("off", "on"),
 }
 NUMBERS = {
     "max_parallel": "auto",
     "context_window": "unknown",
     "repeat_limit": "2",
     "tool_budget_percent": "10",
+    "long_answers": "10",
 }
 """Switches that take a number, with their defaults."""
 
@@ -232,6 +236,9 @@ def test_a_turn_is_run_with_what_holds() -> None:
         "repeat_limit": "5",
         "thinking": "kwargs_off",
         "time_in_prompt": "off",
+        "follow_up": "interrupt",
+        "long_answers": "off",
+        "show_thinking": "on",
     }
     config = turn_config(stored, {"schema_level": "names_only", "tool_role": "as_user"})
     assert config == TurnConfig(
@@ -241,6 +248,7 @@ def test_a_turn_is_run_with_what_holds() -> None:
         context_window=4096,
         on_empty="line",
         repeats=5,
+        style=ReplyStyle(most_messages=None, yields=True, shows_thinking=True),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chat.service import INCOMPLETE, STOPPED
+from chat.ending import INCOMPLETE, STOPPED
 from chat.turn import CALL_FAILED, CUT_BY_LENGTH
 from data.store import Store
 from prompt.values import Outcome, ToolCall

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from chat.config import Switch
+from chat.ending import INCOMPLETE
 from chat.planning import MAX_REPLANS
-from chat.service import INCOMPLETE
 from data.store import Store
 from prompt.verbatim import Verdict
 from providers.base import Refused, Replan

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from chat.service import INCOMPLETE
+from chat.ending import INCOMPLETE
 from chat.turn import (
     ANSWER_NUDGE,
     CALL_FAILED,

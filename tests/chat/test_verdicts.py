@@ -2,7 +2,8 @@
 
 import json
 
-from chat.service import INCOMPLETE, ChatService
+from chat.ending import INCOMPLETE
+from chat.service import ChatService
 from prompt.stages import TOOL_DEFINITIONS_TAG
 from prompt.verbatim import Verdict
 from providers.base import ToolsRefused

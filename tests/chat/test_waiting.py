@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from chat.ending import RESTARTING, STOPPED
 from chat.ports import Member, Place, TurnRequest
 from chat.reply import Reply
-from chat.service import RESTARTING, STOPPED, ChatService, Generation
+from chat.service import ChatService, Generation
 from chat.turn import READING
 from data.store import Store
 from providers.openai.adapter import Limits, OpenAIProvider

@@ -9,9 +9,9 @@ from typing import Self
 
 import pytest
 
+from chat.ending import STOPPED
 from chat.ports import Member
 from chat.reply import Reply
-from chat.service import STOPPED
 from cli.console import PLACE, ConsoleHistory, run_console
 from prompt.values import Outcome
 from tests.cli.scripted import (

@@ -14,6 +14,8 @@ from chat.recording import RecordedRun
 from chat.reply import Reply, ToolRun
 from prompt.values import ToolCall, ToolResult
 from prompt.verbatim import Verdict
+from tests.loopback.discord_server import Message
+from tests.loopback.discord_server.model import walk_components
 
 
 def overview_of(switches: Sequence[Switch]) -> Overview:
@@ -26,6 +28,11 @@ def overview_of(switches: Sequence[Switch]) -> Overview:
         context_window=8192,
         switches=switches,
     )
+
+
+def labels(message: Message) -> list[str]:
+    """Those of the buttons that stand under a message, in order."""
+    return [str(each["label"]) for each in walk_components(message.components) if "label" in each]
 
 
 class Stage:
@@ -121,6 +128,9 @@ class ScriptedService:
         return None
 
     async def details(self, place: Place, message_id: int) -> Sequence[RecordedRun] | None:
+        return None
+
+    async def thinking(self, place: Place, message_id: int) -> str | None:
         return None
 
     async def overview(self, guild_id: int | None) -> Overview:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from chat.desk import Desk
-from chat.service import RESTARTING
+from chat.ending import RESTARTING
 from cogs.client import run_bot
 from tests.cogs.conftest import CADENCE, Scene
 from tests.cogs.scripted import MemoryMeta, ScriptedService, Stage

@@ -22,7 +22,8 @@ PATCH = r"/channels/\d+/messages/\d+$"
 
 
 def seen(message: Message) -> list[str]:
-    return [version.text for version in message.versions]
+    """The texts that stood there one after the other; buttons may have changed meanwhile."""
+    return [text for text, _ in itertools.groupby(version.text for version in message.versions)]
 
 
 def body(message: Message) -> str:

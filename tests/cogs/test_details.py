@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cogs.details import GONE, UNREADABLE
 from tests.cogs.conftest import Scene
-from tests.cogs.scripted import Stage
+from tests.cogs.scripted import Stage, labels
 from tests.cogs.town import OPERATORS_KEY, Town, shown, town
 from tests.loopback.discord_server import Message, Permission, User
 from tests.loopback.endpoint import Step
@@ -35,7 +35,7 @@ async def reply(here: Town) -> Message:
     answer = await here.server.wait_for_message(
         here.home_channel, lambda m: m.reply_to is asked and "used tell" in m.text
     )
-    await here.until(lambda: bool(answer.components))
+    await here.until(lambda: "Details" in labels(answer))
     return answer
 
 
@@ -77,11 +77,11 @@ async def test_a_button_outlives_its_record_and_says_so(scene: Scene) -> None:
     assert shown(await scene.server.driver.answered(used)).text == GONE
 
 
-async def test_a_reply_without_tools_has_no_button(scene: Scene) -> None:
+async def test_a_reply_without_tools_has_no_details(scene: Scene) -> None:
     scene.ask("hello")
     await scene.turns_done()
     (answer,) = scene.answers()
-    assert (answer.text, answer.components) == ("Hello.", [])
+    assert (answer.text, labels(answer)) == ("Hello.", ["Regenerate", "Delete"])
 
 
 async def test_files_follow_the_words(scene: Scene) -> None:

@@ -1,8 +1,9 @@
 """What a member sees below a question while nothing comes."""
 
 import asyncio
+import itertools
 
-from chat.service import RESTARTING
+from chat.ending import RESTARTING
 from tests.cogs.conftest import Scene
 from tests.cogs.scripted import Stage
 from tests.loopback.discord_server import Message
@@ -11,7 +12,8 @@ READING = "the model is loading or reading"
 
 
 def seen(message: Message) -> list[str]:
-    return [version.text for version in message.versions]
+    """The texts that stood there one after the other; buttons may have changed meanwhile."""
+    return [text for text, _ in itertools.groupby(version.text for version in message.versions)]
 
 
 async def test_what_is_awaited_shows_as_subtext_until_the_first_words(scene: Scene) -> None:
@@ -67,7 +69,7 @@ async def test_after_words_it_stands_below_them(scene: Scene) -> None:
     await scene.turns_done()
     (answer,) = scene.answers()
     assert f"Let me look.\n-# {READING}" in seen(answer)
-    assert answer.text == "Let me look.\n\nFound."
+    assert answer.text == "Let me look.\n\nFound.\n-# used recall"
 
 
 async def test_a_long_wait_in_a_channel_is_told_and_goes_over_into_the_answer(

@@ -1,0 +1,40 @@
+"""What a member is told when a turn ends before its answer does.
+
+Invariant: what has been said stays, and is marked as cut.
+"""
+
+import asyncio
+import logging
+
+from chat.reply import Reply
+from providers.base import EndpointError
+
+log = logging.getLogger(__name__)
+
+INCOMPLETE = "The answer above is incomplete."
+STOPPED = "Stopped."
+RESTARTING = "The bot is being stopped or restarted. Please ask again in a moment."
+"""Given to `Task.cancel` as its message, it is told in place of STOPPED."""
+
+
+def why_stopped(stop: asyncio.CancelledError) -> str:
+    """The line for a member whose turn was cancelled. Other messages than our own stay inside."""
+    return RESTARTING if RESTARTING in stop.args else STOPPED
+
+
+def end_stopped(reply: Reply, stop: asyncio.CancelledError) -> None:
+    """The turn was cancelled."""
+    reply.notices.append(why_stopped(stop))
+    reply.is_cut = bool(reply.text)
+
+
+def end_failed(reply: Reply, error: EndpointError) -> None:
+    """The endpoint failed."""
+    log.warning("%s %s %s", error.member, error.remedy, error.detail)
+    reply.remedy = error.remedy
+    reply.notices.append(error.member)
+    if reply.text:
+        reply.is_cut = True
+        reply.notices.append(INCOMPLETE)
+    else:
+        reply.state = "failed"

@@ -1,0 +1,193 @@
+"""Serves the buttons under replies: Stop, Regenerate, Continue and Delete.
+
+Invariant: a press is acknowledged before any work is done for it. It counts only where the button
+stands under a message of the bot's own, and the pressing member's rights are those that Discord
+tells along with it.
+"""
+
+import logging
+from typing import TYPE_CHECKING, cast
+
+import discord
+from discord.ext import commands
+
+from chat.again import going_on
+from chat.ports import ChannelMessage
+from cogs.aside import NETWORK_ERRORS
+from cogs.buttons import Action, Answered, Row, custom_ids, read_custom_id, row_of, view_of
+from cogs.chat import Chat
+from cogs.in_words import member_of
+from cogs.permissions import Channel
+from cogs.ports import Service
+from cogs.rendering import without_remarks
+from cogs.tree import BROKEN, answer_privately
+from data.errors import StoreError
+from data.turns import Turns
+
+if TYPE_CHECKING:
+    # Circular at run time: discord.py itself imports it for type checkers alone.
+    from discord.types.interactions import ButtonMessageComponentInteractionData
+
+log = logging.getLogger(__name__)
+
+FORGED = "That button does not stand under this message."
+NOT_YOURS = "Only the one who asked can do that."
+NOT_YOURS_TO_END = (
+    "Only the one who asked, or a member with the permission Manage Messages, can do that."
+)
+QUESTION_GONE = "The question was deleted, so there is nothing to answer any more."
+UNDER_WAY = "That reply is being written. Stop it first."
+ENDED = "That reply has ended already."
+BUSY = "The bot is being stopped or is answering that already. Try again in a moment."
+
+_CHOICES: Row = ("again", "on")
+"""What an answer no longer offers once one of them was chosen."""
+
+
+class ReplyButtons(commands.Cog):
+    """The buttons of all replies."""
+
+    def __init__(self, me: discord.abc.User, chat: Chat, service: Service, turns: Turns) -> None:
+        self._me = me
+        self._chat = chat
+        self._service = service
+        self._turns = turns
+
+    @commands.Cog.listener()
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Serve a press of one of the buttons."""
+        if interaction.type is not discord.InteractionType.component:
+            return
+        data = cast("ButtonMessageComponentInteractionData", interaction.data)
+        read, message = read_custom_id(data["custom_id"]), interaction.message
+        if read is None or message is None:
+            return
+        if message.author.id != self._me.id or data["custom_id"] not in custom_ids(message):
+            await answer_privately(interaction, FORGED)
+            return
+        action, answered = read
+        if (refusal := _refusal(interaction, action, answered)) is not None:
+            await answer_privately(interaction, refusal)
+            return
+        try:
+            await self._serve(interaction, action, answered, message)
+        except (discord.HTTPException, *NETWORK_ERRORS, StoreError) as error:
+            log.warning("A button under a reply did not do its work: %s", error)
+            await answer_privately(interaction, BROKEN)
+
+    async def _serve(
+        self,
+        interaction: discord.Interaction,
+        action: Action,
+        answered: Answered,
+        message: discord.Message,
+    ) -> None:
+        if action == "stop":
+            await self._stop(interaction, answered)
+        elif action == "delete":
+            await self._delete(interaction, answered, message)
+        elif action == "again":
+            await self._answer_again(interaction, answered, message)
+        else:
+            await self._go_on(interaction, answered, message)
+
+    async def _stop(self, interaction: discord.Interaction, answered: Answered) -> None:
+        if self._chat.stop(answered.turn_id):
+            await interaction.response.defer()
+        else:
+            # Left by a process that is gone, or pressed while the last words were shown.
+            await answer_privately(interaction, ENDED)
+
+    async def _delete(
+        self, interaction: discord.Interaction, answered: Answered, message: discord.Message
+    ) -> None:
+        if self._chat.is_answering(answered.turn_id):
+            await answer_privately(interaction, UNDER_WAY)
+            return
+        await interaction.response.defer()
+        channel = interaction.client.get_partial_messageable(message.channel.id)
+        for each in reversed(await self._messages_of(message)):
+            try:
+                await channel.get_partial_message(each).delete()
+            except discord.NotFound:
+                continue
+
+    async def _answer_again(
+        self, interaction: discord.Interaction, answered: Answered, message: discord.Message
+    ) -> None:
+        if self._chat.is_answering(answered.turn_id):
+            await answer_privately(interaction, BUSY)
+            return
+        await interaction.response.edit_message(view=view_of(("stop",), answered))
+        question = await _question(message.channel, answered)
+        if question is None:
+            await self._put_back(interaction, answered, message, QUESTION_GONE)
+            return
+        adopted: list[discord.Message] = []
+        for each in await self._messages_of(message):
+            if each == message.id:
+                adopted.append(message)
+                continue
+            try:
+                earlier = await message.channel.fetch_message(each)
+            except discord.NotFound:
+                continue
+            if earlier.content:
+                adopted.append(earlier)
+            else:
+                await earlier.delete()
+        if not self._chat.answer_again(question, adopted):
+            await self._put_back(interaction, answered, message, BUSY)
+
+    async def _go_on(
+        self, interaction: discord.Interaction, answered: Answered, message: discord.Message
+    ) -> None:
+        rest: Row = tuple(button for button in row_of(message) if button not in _CHOICES)
+        await interaction.response.edit_message(view=view_of(rest, answered))
+        question = await _question(message.channel, answered)
+        if question is None:
+            await answer_privately(interaction, QUESTION_GONE)
+            return
+        if not await self._service.claim(message.id):
+            return  # pressed twice
+        spoken = ChannelMessage(
+            id=interaction.id,
+            author=member_of(interaction.user),
+            text=going_on(without_remarks(message.content)),
+            at=interaction.created_at,
+        )
+        if not self._chat.go_on(question, spoken, message):
+            await answer_privately(interaction, BUSY)
+
+    async def _messages_of(self, message: discord.Message) -> list[int]:
+        """Ids of all messages of the reply that ends with `message`, in order."""
+        turn = (await self._turns.by_messages([message.id])).get(message.id)
+        return list(turn.reply_message_ids) if turn else [message.id]
+
+    async def _put_back(
+        self,
+        interaction: discord.Interaction,
+        answered: Answered,
+        message: discord.Message,
+        line: str,
+    ) -> None:
+        await interaction.edit_original_response(view=view_of(row_of(message), answered))
+        await answer_privately(interaction, line)
+
+
+def _refusal(interaction: discord.Interaction, action: Action, answered: Answered) -> str | None:
+    """Why the member may not do that; None if they may."""
+    if interaction.user.id == answered.member_id:
+        return None
+    if action in ("again", "on"):
+        return NOT_YOURS
+    return None if interaction.permissions.manage_messages else NOT_YOURS_TO_END
+
+
+async def _question(channel: Channel, answered: Answered) -> discord.Message | None:
+    """The message that was answered; None if it is gone, or was not that member's."""
+    try:
+        question = await channel.fetch_message(answered.asked_id)
+    except discord.NotFound:
+        return None
+    return question if question.author.id == answered.member_id else None
