@@ -15,6 +15,7 @@ from chat.guild_setup import GuildSetup
 from chat.mcp_admin import McpAdmin
 from chat.personas import Personas, Whereabouts
 from chat.portability import Portability
+from chat.privacy import Privacy
 from chat.probing import Prober
 from chat.scheduler import Schedulers
 from chat.services import ChosenServices
@@ -46,6 +47,7 @@ class Desk:
     mcp: McpAdmin
     turns: Turns
     unfinished: Unfinished
+    privacy: Privacy
 
 
 def open_desk(
@@ -114,4 +116,5 @@ def open_desk(
         ),
         turns=store.turns,
         unfinished=store.unfinished,
+        privacy=Privacy(store),
     )

@@ -14,6 +14,7 @@ from chat.config import TurnConfig, turn_config
 from chat.endpoints import Route
 from chat.images import ImageReader, attachments_of
 from chat.learning import Learning
+from chat.opting_out import heeded, without_quote_of
 from chat.personas import Whereabouts, texts_of
 from chat.ports import ChannelMessage, History, Place
 from chat.toolbox import Toolbox
@@ -94,8 +95,10 @@ class Gatherer:
         per_model = await self.store.settings.values(guild, route.provider.model)
         messages, cut_point = await self._read(place, history, newest)
         answers = await self._answers(messages, newest)
+        opted_out = await self.store.opt_outs.of(guild)
+        messages = heeded(messages, answers, opted_out)
         if asked is not None:
-            messages = [*messages, asked]
+            messages = [*messages, without_quote_of(asked, opted_out)]
         dialogue, opened_by = _dialogue(messages, answers)
         toolbox = toolbox.over(dialogue)
         verdict = await Learning(store=self.store, route=route).verdict()

@@ -104,10 +104,11 @@ class RecordedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTurn:
-    """The answers of one turn, packed, in order, its tool calls, and what the model thought where
-    members may read that. `secrets` are keys that all may hold."""
+    """The answers of one turn for a member, packed, in order, its tool calls, and what the model
+    thought where members may read that. `secrets` are keys that all may hold."""
 
     place: Place
+    member_id: int
     message_ids: Sequence[int]
     answers: Sequence[bytes]
     runs: Sequence[RecordedRun] = ()
@@ -138,6 +139,7 @@ class Recordings:
         message_ids: Sequence[int],
         answers: Sequence[bytes],
         *,
+        member_id: int,
         runs: Sequence[RecordedRun] = (),
         thinking: str = "",
         secrets: Sequence[str] = (),
@@ -147,6 +149,7 @@ class Recordings:
             return
         turn = RecordedTurn(
             place=place,
+            member_id=member_id,
             message_ids=message_ids,
             answers=answers,
             runs=runs,
@@ -167,6 +170,16 @@ class Recordings:
             if turn.place == place and message_id in turn.message_ids:
                 return turn
         return None
+
+    def forget(self, guild_id: int, member_id: int | None) -> None:
+        """Drop the turns for a member of a guild; for None, those for all its members."""
+        kept = [
+            (until, turn)
+            for until, turn in self._turns
+            if turn.place.guild_id != guild_id or member_id not in (None, turn.member_id)
+        ]
+        self._turns = deque(kept)
+        self._size = sum(_size(turn) for _, turn in kept)
 
     def _drop_old(self) -> None:
         """Drop what is too old, and come back when the next turn is."""

@@ -212,6 +212,10 @@ class ChatService:
         turn = self._recordings.find(place, message_id)
         return turn and thought(turn, secrets=self._secrets)
 
+    def forget(self, guild_id: int | None, member_id: int | None) -> None:
+        """Drop what is kept in memory of turns for a member of a guild, or for all members."""
+        self._recordings.forget(guild_id or 0, member_id)
+
     async def overview(self, guild_id: int | None) -> Overview:
         """See Switchboard."""
         return await self._board.overview(guild_id)
@@ -349,6 +353,7 @@ class ChatService:
             request.place,
             shown,
             run.answers,
+            member_id=request.member.id,
             runs=runs,
             thinking="".join(run.thoughts) if reply.style.shows_thinking else "",
             secrets=secrets,

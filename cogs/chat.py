@@ -17,6 +17,7 @@ from discord.ext import commands
 from chat.admission import DMS_CLOSED, Admission
 from chat.ending import RESTARTING, why_stopped
 from chat.ports import ChannelMessage, Place, TurnRequest
+from chat.privacy import Privacy
 from chat.reply import Reply
 from cogs.approval import Approvals
 from cogs.aside import NETWORK_ERRORS, tell_apart
@@ -32,6 +33,7 @@ from cogs.ports import Service
 from cogs.queueing import TELL_AFTER, ChannelQueue
 from cogs.rendering import SUBTEXT
 from cogs.rights import MemberRights
+from cogs.translations.saying import retold
 from cogs.tree import BROKEN
 from data.errors import StoreError
 
@@ -41,6 +43,9 @@ _ASKS = (discord.MessageType.default, discord.MessageType.reply)
 _MOST_REMEMBERED = 1000
 """Members whose newest reply is known, a channel."""
 
+OPTED_OUT = (
+    "You have opted out, so I read and answer nothing of yours. `/privacy opt-in` ends that."
+)
 _HINT = "Write your question in the same message, and I will answer here."
 _HINT_UNREADABLE = "I can only read messages that mention me: please mention me in your reply."
 
@@ -77,6 +82,7 @@ class Chat(commands.Cog):
         approvals: Approvals,
         *,
         ledger: Ledger,
+        privacy: Privacy,
         reads_all: bool,
         cadence: float = CADENCE,
         tell_after: float = TELL_AFTER,
@@ -87,6 +93,7 @@ class Chat(commands.Cog):
         self._operator = operator
         self._approvals = approvals
         self._ledger = ledger
+        self._privacy = privacy
         self._reads_all = reads_all
         self._cadence = cadence
         self._tell_after = tell_after
@@ -144,6 +151,23 @@ class Chat(commands.Cog):
         if self._closing:
             return False
         self._start(self._receive(question, spoken=spoken, under=under))
+        return True
+
+    def answer_about(self, message: discord.Message, spoken: ChannelMessage) -> bool:
+        """Answer `spoken`, somebody's question about `message`, below that. False if the bot is
+        being stopped."""
+        if self._closing:
+            return False
+        self._start(self._receive(message, spoken=spoken))
+        return True
+
+    def answer_elsewhere(self, answering: Coroutine[Any, Any, None]) -> bool:
+        """Let an answer that no channel shows run to its end, as `drain` does with the others.
+        False if the bot is being stopped."""
+        if self._closing:
+            answering.close()
+            return False
+        self._start(answering)
         return True
 
     @commands.Cog.listener()
@@ -212,6 +236,11 @@ class Chat(commands.Cog):
             else:
                 # The first message may come before the event that would have it judged.
                 await self._operator.judge(message.guild)
+            guild = message.guild
+            asker = spoken.author.id if spoken else message.author.id
+            if await self._privacy.has_opted_out(guild and guild.id, asker):
+                await _remark(message, OPTED_OUT)
+                return
         except StoreError as error:
             log.error("A message in channel %s is not answered: %s", message.channel.id, error)
             return
@@ -250,7 +279,7 @@ class Chat(commands.Cog):
             member=question.author,
             message=question,
             approver=self._approvals.approver(message),
-            rights=MemberRights(message),
+            rights=MemberRights(message, question.author.id),
         )
         task = asyncio.current_task()
         if task is None:
@@ -258,6 +287,7 @@ class Chat(commands.Cog):
         async with Delivery(
             message,
             on_lost=task.cancel,
+            asker_id=question.author.id,
             ledger=self._ledger,
             cadence=self._cadence,
             adopted=adopted,
@@ -309,6 +339,11 @@ class Chat(commands.Cog):
                 self._queues.pop(channel_id, None)
 
 
+def reads_in(message: discord.Message) -> discord.Locale | None:
+    """The language of those who read the answer to a message, as far as Discord tells."""
+    return message.guild.preferred_locale if message.guild else None
+
+
 async def _quieten(reply: Closed) -> None:
     kept: Row = tuple(button for button in reply.row if button in QUIET)
     if kept == reply.row:
@@ -321,6 +356,6 @@ async def _quieten(reply: Closed) -> None:
 
 async def _remark(message: discord.Message, line: str) -> None:
     try:
-        await message.reply(SUBTEXT + line)
+        await message.reply(SUBTEXT + retold(reads_in(message), line))
     except (discord.HTTPException, *NETWORK_ERRORS) as error:
         log.warning("A remark in channel %s was not sent: %s", message.channel.id, error)

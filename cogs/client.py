@@ -20,25 +20,30 @@ from discord.ext import commands
 from chat.desk import Desk
 from cogs.approval import PATIENCE, Approvals
 from cogs.aside import NETWORK_ERRORS
+from cogs.asking import Asking
 from cogs.chat import Chat
 from cogs.config import INTENT_LOST, Config
 from cogs.delivery import CADENCE
 from cogs.details import Details
 from cogs.endpoints import Endpoints
 from cogs.explain import Explain
+from cogs.help import Help
 from cogs.ledger import Ledger
 from cogs.leftovers import Leftovers
 from cogs.mcp import Mcp
+from cogs.memory import Memory
 from cogs.operator import Operator, operators_of
 from cogs.permissions import invitation
 from cogs.persona import PersonaCommands
 from cogs.ports import Meta, Service
 from cogs.pressing import ReplyButtons
+from cogs.privacy import Privacy
 from cogs.probing import Probing
 from cogs.queueing import TELL_AFTER
 from cogs.services import ServiceCommands
 from cogs.setup import Setup
 from cogs.tool import Tool
+from cogs.translations.commands import CatalogueTranslator
 from cogs.tree import CommandTree, sync_if_changed
 from data.heartbeat import keep_beating
 
@@ -126,6 +131,7 @@ class VerbatimBot(commands.Bot):
             operator,
             approvals,
             ledger=ledger,
+            privacy=self._desk.privacy,
             reads_all=self._reads_all,
             cadence=self._cadence,
             tell_after=self._tell_after,
@@ -149,6 +155,12 @@ class VerbatimBot(commands.Bot):
         await self.add_cog(Mcp(self._desk.mcp))
         await self.add_cog(Explain(self, self._service))
         await self.add_cog(operator)
+        await self.add_cog(Privacy(self._desk, self._service))
+        await self.add_cog(Memory(self._desk.privacy.facts))
+        await self.add_cog(Asking(self, me, self._chat, self._service, self._desk))
+        admission, reads_all = self._desk.admission, self._reads_all
+        await self.add_cog(Help(self, self._service, admission, reads_all=reads_all))
+        await self.tree.set_translator(CatalogueTranslator())
         self._sync = asyncio.create_task(sync_if_changed(self.tree, self._meta))
 
     async def on_message(self, message: discord.Message, /) -> None:

@@ -79,7 +79,8 @@ class Closed:
 
 
 class Delivery:
-    """chat.ports.Presenter for the answer to `question`; an async context manager.
+    """chat.ports.Presenter for the answer below `question`, to the member `asker_id`; an async
+    context manager.
 
     `on_lost` is called at most once, when the answer can no longer be shown, deleted by someone
     or refused by Discord, while the turn still runs: the turn has no reader left. The messages
@@ -92,6 +93,7 @@ class Delivery:
         question: discord.Message,
         *,
         on_lost: Callable[[], object],
+        asker_id: int,
         ledger: Ledger,
         cadence: float = CADENCE,
         adopted: Sequence[discord.Message] = (),
@@ -103,7 +105,7 @@ class Delivery:
         self._cadence = cadence
         self._ledger = ledger
         self.answered = Answered(
-            member_id=question.author.id, asked_id=question.id, turn_id=turn_id or question.id
+            member_id=asker_id, asked_id=question.id, turn_id=turn_id or question.id
         )
         self._reference: discord.MessageReference | None = discord.MessageReference.from_message(
             under or question, fail_if_not_exists=False

@@ -45,6 +45,10 @@ class Service(Protocol):
         known, or no longer, or not to be shown."""
         ...
 
+    def forget(self, guild_id: int | None, member_id: int | None) -> None:
+        """Drop what is kept in memory of turns for a member of a guild, or for all members."""
+        ...
+
     async def overview(self, guild_id: int | None) -> Overview:
         """The endpoint and the guild's switches."""
         ...

@@ -19,10 +19,11 @@ _READING = ("view_channel", "read_message_history")
 
 
 class MemberRights:
-    """tools.registry.Rights of the author of `question`, where it was asked."""
+    """tools.registry.Rights of the member who asks, where `question` stands."""
 
-    def __init__(self, question: discord.Message) -> None:
+    def __init__(self, question: discord.Message, member_id: int) -> None:
         self._question = question
+        self._member_id = member_id
 
     async def may(self, permission: str) -> bool:
         """See tools.registry.Rights. In direct messages there is nothing to have rights to."""
@@ -52,7 +53,7 @@ class MemberRights:
         if guild is None:
             return None
         try:
-            return await guild.fetch_member(self._question.author.id)
+            return await guild.fetch_member(self._member_id)
         except (discord.HTTPException, *NETWORK_ERRORS) as error:
             log.warning("A member's rights could not be looked up: %s", error)
             return None

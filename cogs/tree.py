@@ -1,8 +1,8 @@
 """Slash commands as a whole: registering them, and what a member reads when one fails.
 
-Invariant: commands are sent to Discord only when they differ from what was sent last, in one
-request, and never on the way to being ready. A failed command answers with one line that only
-the member sees.
+Invariant: commands are sent to Discord only when they or their translations differ from what was
+sent last, in one request that deletes nothing first, and never on the way to being ready. A failed
+command answers with one line that only the member sees.
 """
 
 import hashlib
@@ -14,6 +14,7 @@ from discord import app_commands
 
 from cogs.aside import NETWORK_ERRORS
 from cogs.ports import Meta
+from cogs.translations.saying import retold
 from providers.base import EndpointError
 
 log = logging.getLogger(__name__)
@@ -34,7 +35,13 @@ def require_manage_guild(interaction: discord.Interaction) -> None:
 async def sync_if_changed(tree: app_commands.CommandTree[discord.Client], meta: Meta) -> None:
     """Register the commands of `tree` if they are not what was registered last. Never raises
     over what Discord or the network does; the next start tries again."""
-    payload = [command.to_dict(tree) for command in tree.get_commands()]
+    translator = tree.translator
+    payload = [
+        await command.get_translated_payload(tree, translator)
+        if translator
+        else command.to_dict(tree)
+        for command in tree.get_commands()
+    ]
     canonical = json.dumps(payload, sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(canonical.encode()).hexdigest()
     key = f"commands:{tree.client.application_id}"
@@ -81,7 +88,9 @@ def _endpoint_trouble(error: app_commands.AppCommandError) -> EndpointError | No
 
 
 async def answer_privately(interaction: discord.Interaction, line: str) -> None:
-    """Say `line` to the member alone, whether or not the interaction is acknowledged yet."""
+    """Say `line`, an English one, to the member alone and in their language, whether or not the
+    interaction is acknowledged yet."""
+    line = retold(interaction.locale, line)
     try:
         if interaction.response.is_done():
             await interaction.followup.send(line, ephemeral=True)

@@ -103,7 +103,7 @@ def kept(recordings: Recordings) -> list[int]:
 
 async def test_a_turn_is_found_by_its_messages_in_its_place_alone() -> None:
     recordings = Recordings()
-    recordings.keep(HERE, [1, 2], [b"a"], secrets=["key"])
+    recordings.keep(HERE, [1, 2], [b"a"], member_id=5, secrets=["key"])
     found = recordings.find(HERE, 2)
     assert found is not None
     assert (found.answers, found.secrets) == ([b"a"], ["key"])
@@ -117,8 +117,8 @@ async def test_a_turn_is_found_by_its_messages_in_its_place_alone() -> None:
 async def test_direct_messages_and_turns_without_an_answer_are_not_kept() -> None:
     recordings = Recordings()
     private = Place(guild_id=None, channel_id=70)
-    recordings.keep(private, [1], [b"a"])
-    recordings.keep(HERE, [2], [])
+    recordings.keep(private, [1], [b"a"], member_id=5)
+    recordings.keep(HERE, [2], [], member_id=5)
     assert recordings.find(private, 1) is None
     assert kept(recordings) == []
 
@@ -126,32 +126,48 @@ async def test_direct_messages_and_turns_without_an_answer_are_not_kept() -> Non
 async def test_the_oldest_go_when_there_are_too_many() -> None:
     recordings = Recordings(most_turns=2)
     for message in range(4):
-        recordings.keep(HERE, [message], [b"a"])
+        recordings.keep(HERE, [message], [b"a"], member_id=5)
     assert kept(recordings) == [2, 3]
 
 
 async def test_the_oldest_go_when_they_take_too_much() -> None:
     recordings = Recordings(most_bytes=10)
     for message in range(3):
-        recordings.keep(HERE, [message], [b"aa", b"aa"])
+        recordings.keep(HERE, [message], [b"aa", b"aa"], member_id=5)
     assert kept(recordings) == [1, 2]
-    recordings.keep(HERE, [3], [b"a" * 11])
+    recordings.keep(HERE, [3], [b"a" * 11], member_id=5)
     assert kept(recordings) == []
-    recordings.keep(HERE, [4], [b"a" * 10])
+    recordings.keep(HERE, [4], [b"a" * 10], member_id=5)
     assert kept(recordings) == [4]
 
 
 async def test_a_turn_goes_when_its_time_is_over() -> None:
     recordings = Recordings(kept_for=0.2)
-    recordings.keep(HERE, [1], [b"a"])
+    recordings.keep(HERE, [1], [b"a"], member_id=5)
     await asyncio.sleep(0.12)
-    recordings.keep(HERE, [2], [b"a"])
+    recordings.keep(HERE, [2], [b"a"], member_id=5)
     assert kept(recordings) == [1, 2]
     await asyncio.sleep(0.12)
     assert kept(recordings) == [2]
     await asyncio.sleep(0.12)
     assert kept(recordings) == []
-    recordings.keep(HERE, [3], [b"a"])
+    recordings.keep(HERE, [3], [b"a"], member_id=5)
     assert kept(recordings) == [3]
     await asyncio.sleep(0.3)
     assert kept(recordings) == []
+
+
+async def test_a_member_and_a_server_are_forgotten() -> None:
+    recordings = Recordings(most_bytes=4)
+    there = Place(guild_id=8, channel_id=80)
+    recordings.keep(HERE, [1], [b"a"], member_id=5)
+    recordings.keep(HERE, [2], [b"a"], member_id=6)
+    recordings.keep(there, [3], [b"a"], member_id=5)
+    recordings.forget(7, 5)
+    assert kept(recordings) == [2]
+    assert recordings.find(there, 3) is not None
+    recordings.keep(HERE, [4], [b"aa"], member_id=6)  # what was forgotten takes no room
+    assert kept(recordings) == [2, 4]
+    recordings.forget(7, None)
+    assert kept(recordings) == []
+    assert recordings.find(there, 3) is not None

@@ -93,6 +93,7 @@ class ScriptedService:
         self.snapshots: list[tuple[Place, Member, Sequence[ChannelMessage]]] = []
         self.snapshot_text = "the prompt"
         self.refusal = ""
+        self.forgotten: list[tuple[int | None, int | None]] = []
         self.listings: list[ToolListing] = []
         self.switches = {switch.name: switch for switch in switches({})}
         self._claimed: set[int] = set()
@@ -132,6 +133,9 @@ class ScriptedService:
 
     async def thinking(self, place: Place, message_id: int) -> str | None:
         return None
+
+    def forget(self, guild_id: int | None, member_id: int | None) -> None:
+        self.forgotten.append((guild_id, member_id))
 
     async def overview(self, guild_id: int | None) -> Overview:
         return overview_of(tuple(self.switches.values()))

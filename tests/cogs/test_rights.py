@@ -22,7 +22,7 @@ async def rights_of(scene: Scene, channel: Channel | None = None) -> MemberRight
         while (found := bot.get_channel(channel_id)) is None:
             await asyncio.sleep(0.01)
     assert isinstance(found, discord.TextChannel)
-    return MemberRights(await found.fetch_message(said.id))
+    return MemberRights(await found.fetch_message(said.id), said.author.id)
 
 
 async def test_roles_are_looked_up_at_the_call(scene: Scene) -> None:

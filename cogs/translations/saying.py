@@ -1,0 +1,51 @@
+"""Says a line in the language of the one who reads it.
+
+Invariant: English is both the source and what is said where a catalogue lacks a line; nothing here
+fails over a translation that is missing.
+"""
+
+from typing import TypeAlias
+
+import discord
+
+from cogs.translations.catalogue import LANGUAGES, Catalogue, catalogue
+
+Speaks: TypeAlias = discord.Locale | None
+"""The locale of a member's client, or the one that a server prefers; None is English."""
+
+
+def tr(locale: Speaks, text: str, /, **values: object) -> str:
+    """`text`, which stands in the catalogues, with `values` for its placeholders."""
+    known = _catalogue(locale)
+    translated = known.texts.get(text, text) if known else text
+    return translated.format(**values)
+
+
+def tr_count(locale: Speaks, one: str, many: str, /, count: int, **values: object) -> str:
+    """The same for a number of things: `one` where `count` is 1, else `many`; both may hold the
+    placeholder `{count}`."""
+    known = _catalogue(locale)
+    forms = known.plurals.get((one, many), (one, many)) if known else (one, many)
+    return forms[count != 1].format(count=count, **values)
+
+
+def retold(locale: Speaks, line: str, /) -> str:
+    """A finished English line of a lower layer, which knows no locales, in another language.
+
+    A line with values in it is found by the text that it was made from.
+    """
+    known = _catalogue(locale)
+    return (known and known.retold(line)) or line
+
+
+def named(locale: Speaks, path: str, description: str) -> tuple[str, str]:
+    """What a command is called in a member's client, and its description there. `path` and
+    `description` are the English ones."""
+    known = _catalogue(locale)
+    entry = known.commands.get(path) if known else None
+    return (entry.name, entry.description or description) if entry else (path, description)
+
+
+def _catalogue(locale: Speaks) -> Catalogue | None:
+    language = locale.value.partition("-")[0] if locale else ""
+    return catalogue(language) if language in LANGUAGES else None

@@ -1,0 +1,74 @@
+"""Finds in the source what is said to members."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+LAYERS = ("cogs", "chat", "data", "tools", "providers")
+_PLACEHOLDER = re.compile(r"\{\w+\}")
+
+
+def skeleton(text: str) -> str:
+    """A text with all its placeholders alike."""
+    return _PLACEHOLDER.sub("{}", text)
+
+
+def sources() -> Iterator[Path]:
+    for layer in LAYERS:
+        yield from sorted((ROOT / layer).rglob("*.py"))
+
+
+def literals(path: Path) -> Iterator[str]:
+    """Every text in a module; what an f-string fills in stands as {}."""
+    yield from _literals(ast.walk(ast.parse(path.read_text("utf-8"))))
+
+
+def plainly_said(path: Path) -> Iterator[str]:
+    """Texts of two words and more, without docstrings, descriptions of commands and the log."""
+    nodes = _speaking(ast.parse(path.read_text("utf-8")))
+    yield from (text for text in _literals(nodes) if re.search(r"[a-z]{2,} [a-z]{2,}", text))
+
+
+def _speaking(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and what is in it, but for what members never read."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        is_docstring = isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
+        is_description = (
+            isinstance(child, ast.keyword)
+            and child.arg == "description"
+            and isinstance(child.value, ast.Constant)
+        )
+        if not (is_docstring or is_description or _is_aside(child)):
+            yield from _speaking(child)
+
+
+def _is_aside(node: ast.AST) -> bool:
+    """Whether it is a line for the log, or a text about an option."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    whose = node.func.value
+    return node.func.attr == "describe" or (isinstance(whose, ast.Name) and whose.id == "log")
+
+
+def _literals(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield skeleton(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values
+            )
+
+
+def said(path: Path) -> Iterator[tuple[str, ...]]:
+    """What a module says by `tr`, and by `tr_count` in two forms."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        count = {"tr": 1, "tr_count": 2}.get(node.func.id, 0)
+        if count:
+            texts = [ast.literal_eval(argument) for argument in node.args[1 : 1 + count]]
+            yield tuple(texts)

@@ -1,0 +1,111 @@
+"""The catalogues hold all that is said, nothing else, and fit where it is said."""
+
+import re
+from collections.abc import Iterator
+
+import discord
+import pytest
+
+from cogs.translations.catalogue import LANGUAGES, Catalogue, catalogue
+from cogs.translations.saying import named, retold, tr, tr_count
+from tests.cogs.translations.reading import (
+    ROOT,
+    literals,
+    plainly_said,
+    said,
+    skeleton,
+    sources,
+)
+
+GERMAN = discord.Locale.german
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+COMMAND = re.compile(r"`/([^`]+)`")
+
+
+@pytest.fixture(params=LANGUAGES)
+def known(request: pytest.FixtureRequest) -> Catalogue:
+    return catalogue(request.param)
+
+
+def pairs(known: Catalogue) -> Iterator[tuple[str, str]]:
+    yield from known.texts.items()
+    for english, other in known.plurals.items():
+        yield from zip(english, other, strict=True)
+
+
+def test_what_cogs_say_is_in_every_catalogue(known: Catalogue) -> None:
+    missing = [
+        (path.name, texts)
+        for path in sorted((ROOT / "cogs").rglob("*.py"))
+        for texts in said(path)
+        if (texts[0] not in known.texts if len(texts) == 1 else texts not in known.plurals)
+    ]
+    assert missing == []
+
+
+def test_nothing_in_a_catalogue_is_said_nowhere(known: Catalogue) -> None:
+    spoken = {text for path in sources() for text in literals(path)}
+    assert [source for source, _ in pairs(known) if skeleton(source) not in spoken] == []
+
+
+def test_both_languages_fill_in_the_same(known: Catalogue) -> None:
+    for source, text in pairs(known):
+        assert sorted(PLACEHOLDER.findall(source)) == sorted(PLACEHOLDER.findall(text)), source
+        assert text.strip() == text != "", source
+
+
+def test_commands_are_called_in_a_language_what_they_are_named_in_it(known: Catalogue) -> None:
+    for source, text in pairs(known):
+        called = [_in_language(known, path) for path in COMMAND.findall(source)]
+        assert COMMAND.findall(text) == called, source
+
+
+def _in_language(known: Catalogue, path: str) -> str:
+    words = path.split()
+    paths = [" ".join(words[: end + 1]) for end in range(len(words))]
+    return " ".join(known.commands[each].name for each in paths)
+
+
+def test_a_line_is_said_in_the_language_of_its_reader() -> None:
+    assert tr(GERMAN, "Remembered: {fact}", fact="{x}") == "Gemerkt: {x}"
+    assert tr(discord.Locale.american_english, "Remembered: {fact}", fact="x") == "Remembered: x"
+    assert tr(None, "Remembered: {fact}", fact="x") == "Remembered: x"
+    assert tr(GERMAN, "Said nowhere: {fact}", fact="x") == "Said nowhere: x"
+
+
+@pytest.mark.parametrize(
+    ("count", "german", "english"),
+    [(0, "0 Sachen", "0 facts"), (1, "1 Sache ", "1 fact "), (2, "2 Sachen", "2 facts")],
+)
+def test_a_number_takes_its_form(count: int, german: str, english: str) -> None:
+    forms = "I remember {count} fact about you:", "I remember {count} facts about you:"
+    assert german in tr_count(GERMAN, *forms, count=count)
+    assert english in tr_count(None, *forms, count=count)
+
+
+def test_a_finished_line_is_told_again_with_its_values() -> None:
+    line = "A fact has 1 to 500 characters; this one has 612."
+    assert retold(GERMAN, line) == "Eine Sache hat 1 bis 500 Zeichen; diese hat 612."
+    assert retold(None, line) == line
+    assert retold(GERMAN, f"Well. {line}") == f"Well. {line}"
+    assert retold(GERMAN, "Whatever {this} is") == "Whatever {this} is"
+    assert retold(GERMAN, "It cannot be undone.") == "Das lässt sich nicht rückgängig machen."
+
+
+def test_commands_and_menus_have_names_for_members() -> None:
+    assert named(GERMAN, "help", "What works") == (
+        "hilfe",
+        "Was hier für dich geht und wie du fragst",
+    )
+    assert named(GERMAN, "unheard of", "What works") == ("unheard of", "What works")
+    assert named(None, "help", "What works") == ("help", "What works")
+
+
+def test_modules_that_say_all_by_the_catalogue_stay_so() -> None:
+    """Those whose every line to members is translated. A module may be added, never taken out."""
+    for name in ("asking", "help", "memory", "privacy", "whispering"):
+        path = ROOT / "cogs" / f"{name}.py"
+        assert list(said(path)), name
+        known = catalogue(LANGUAGES[0])
+        spoken = {skeleton(source) for source, _ in pairs(known)} | set(known.commands)
+        assert [text for text in plainly_said(path) if text not in spoken] == [], name
