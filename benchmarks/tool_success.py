@@ -23,6 +23,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from rich.console import Console
+
 from benchmarks.tool_cases import BadCase, Case, read_cases, sample
 from benchmarks.tool_scores import Did, Outcome, outcome, share, summary
 from chat.approval import House, Policies
@@ -33,6 +35,10 @@ from chat.scheduler import Parallelism, Scheduler
 from chat.service import PERSONA
 from chat.toolwork import ToolWork
 from chat.turn import TurnRun
+from cli.embedded.gguf import LocalModel
+from cli.embedded.offer import offer_model
+from cli.embedded.process import EmbeddedEndpoint
+from data.settings import REPOSITORY
 from data.store import Store, open_store
 from prompt.assemble import assemble
 from prompt.dialogue import turn_item
@@ -285,29 +291,27 @@ def _line(under: Variant, found: dict[str, Json], seconds: float) -> str:
     )
 
 
-async def run(arguments: argparse.Namespace) -> int:
-    """Measure, print and write."""
+async def run(arguments: argparse.Namespace, model: LocalModel | None) -> int:
+    """Measure, print and write; on the embedded `model` where there is one."""
     try:
         cases = read_cases(arguments.cases)
         variants = [variant(text) for text in arguments.variants]
     except (BadCase, OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
-    provider = OpenAIProvider(base_url=arguments.base_url, model=arguments.model)
+    cases = sample(cases, arguments.sample or len(cases))
     try:
-        model = await provider.resolve_model()
-        measured = await measure(
-            provider,
-            sample(cases, arguments.sample or len(cases)),
-            variants,
-            max_tokens=arguments.max_tokens,
-        )
+        if model is None:
+            report = await _report(arguments, arguments.base_url, arguments.model, cases, variants)
+        else:
+            with TemporaryDirectory() as home:
+                async with EmbeddedEndpoint(Path(home), model) as endpoint:
+                    report = await _report(
+                        arguments, endpoint.base_url, endpoint.model, cases, variants
+                    )
     except EndpointError as error:
         print(error, file=sys.stderr)
         return 1
-    finally:
-        await provider.close()
-    report = {"model": model, "cases": arguments.cases.name, "variants": measured}
     text = json.dumps(report, indent=1, ensure_ascii=False)
     if arguments.json is None:
         print(text)
@@ -316,17 +320,44 @@ async def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+async def _report(
+    arguments: argparse.Namespace,
+    base_url: str,
+    name: str | None,
+    cases: Sequence[Case],
+    variants: Sequence[Variant],
+) -> dict[str, Json]:
+    provider = OpenAIProvider(base_url=base_url, model=name)
+    try:
+        model = await provider.resolve_model()
+        measured = await measure(provider, cases, variants, max_tokens=arguments.max_tokens)
+    finally:
+        await provider.close()
+    return {"model": model, "cases": arguments.cases.name, "variants": measured}
+
+
 def main() -> int:
     """Command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tool_success", description=__doc__)
-    parser.add_argument("--base-url", required=True, help="of the endpoint, with its /v1")
+    parser.add_argument("--base-url", help="with its /v1; default: the embedded model is started")
     parser.add_argument("--model", help="default: the first that the endpoint lists")
+    parser.add_argument("--model-path", type=Path, help="a GGUF file for the embedded server")
     parser.add_argument("--cases", type=Path, default=DATA / "cases.jsonl", help="JSON lines")
     parser.add_argument("--variants", nargs="+", default=[_DEFAULT], help="default: default")
     parser.add_argument("--sample", type=int, help="at most so many cases, spread evenly")
     parser.add_argument("--max-tokens", type=int, default=160, help="a response; default: 160")
-    parser.add_argument("--json", type=Path, help="write there; default: standard output")
-    return asyncio.run(run(parser.parse_args()))
+    parser.add_argument("--json", type=Path, nargs="?", help="write there, not to standard output")
+    arguments = parser.parse_args()
+    model = None
+    if arguments.base_url is None:
+        model = offer_model(
+            REPOSITORY / "var",
+            model_path=arguments.model_path,
+            assume_yes=True,
+            console=Console(stderr=True),
+            stdin=sys.stdin,
+        )
+    return asyncio.run(run(arguments, model))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,22 @@
 """Worked turns that show a model how calls are written, and when not to call.
 
 Invariant: fixed text about made-up tools. It never depends on the live tools, so it stays the
-same bytes whatever is switched on; half of the turns get along without a call, because small
-models otherwise call a tool for everything.
+same bytes whatever is switched on; half of the turns or more get along without a call, because
+small models otherwise call a tool for everything.
 
-Measured on a 1.5B model, 20 requests that need a tool and 20 that do not: the same turns
-without definitions of their made-up tools gave 5 right calls, with them 17. A clock line behind
-the live message that the worked turns lacked cost more than half of the calls, so each worked
-turn ends in the very lines that a live turn ends in.
+Each turn is there for something that small models got wrong without it: a question about time that
+a tool answers although the clock stands right there; a call with the result of an earlier one; a
+result that says no; arithmetic, a greeting, a fact and thanks that need no tool; another language.
+docs/prompt.md has the figures. Turns without definitions of their made-up tools taught nothing.
+Some end in the very lines that a live turn ends in, calls and silences both: a line that no worked
+turn had cost more than half of the calls. The others look like older messages, and are cheaper.
 """
 
+from dataclasses import dataclass
+
 from prompt.surface import ToolSurface
-from prompt.taught import definitions_text, result_text, signed, written_call
-from prompt.values import Json, Role, ToolSpec
+from prompt.taught import HEADER, definitions_text, result_text, signed, written_call
+from prompt.values import Json, JsonObject, Role, ToolSpec
 
 ACKNOWLEDGEMENT = "Understood."
 """Stands behind definitions: it keeps them a message apart from the question that follows."""
@@ -21,12 +25,12 @@ EXAMPLE_CLOCK = "[Monday, 3 March 2025, 14:05 UTC]"
 
 _MEMBER = "Kim"
 
+_TEXT: JsonObject = {"type": "string"}
+_NUMBER: JsonObject = {"type": "integer"}
 
-def _spec(name: str, description: str, *parameters: str) -> ToolSpec:
-    schema: dict[str, Json] = {
-        "type": "object",
-        "properties": {parameter: {"type": "string"} for parameter in parameters},
-    }
+
+def _spec(name: str, description: str, **parameters: JsonObject) -> ToolSpec:
+    schema: dict[str, Json] = {"type": "object", "properties": parameters}
     if parameters:
         schema["required"] = list(parameters)
     return ToolSpec(name=name, description=description, parameters=schema)
@@ -34,55 +38,47 @@ def _spec(name: str, description: str, *parameters: str) -> ToolSpec:
 
 _MADE_UP = ToolSurface(
     direct=(
-        _spec("tide_table", "Tell the times of high water in a harbour.", "harbour"),
-        _spec("shelve", "Put a book on the member's shelf.", "title"),
-        _spec("shelf", "List the books on the member's shelf."),
+        _spec("tide_table", "Time of high tide today."),
+        _spec("find_book", "Find a book.", title=_TEXT),
+        _spec("lend_book", "Lend a book to the member.", book_id=_NUMBER, days=_NUMBER),
     )
 )
 
-_TIDE = written_call("tide_table", '{"harbour":"Porthleven"}')
-_NO_TIDE = written_call("tide_table", '{"harbour":"St Ives"}')
-_SHELVE = written_call("shelve", '{"title":"The Odyssey"}')
-_SHELF = written_call("shelf", "{}")
 
-_WORKED: tuple[tuple[str, ...], ...] = (
-    # A member's message and the answer; or the call, its result and the answer.
-    (
-        "When is high tide in Porthleven?",
-        _TIDE,
-        result_text("tide_table", "high water 04:12 and 16:40"),
-        "High tide in Porthleven is at 04:12 and again at 16:40.",
+@dataclass(frozen=True, slots=True)
+class _Worked:
+    """A member's message and what follows: the answer, or calls and results in turn before it.
+    `older` turns lack the lines that end a live one."""
+
+    asked: str
+    answers: tuple[str, ...]
+    older: bool = False
+
+
+_WORKED = (
+    _Worked(
+        "when is high tide?",
+        (
+            written_call("tide_table", "{}"),
+            result_text("tide_table", "16:40"),
+            "High tide is at 16:40.",
+        ),
     ),
-    ("What is 12 plus 30?", "12 plus 30 is 42."),
-    (
-        "put The Odyssey on my shelf please",
-        _SHELVE,
-        result_text("shelve", "shelved"),
-        "The Odyssey is on your shelf now.",
+    _Worked("what is 12 plus 30", ("42.",)),
+    _Worked(
+        "lend me Dune for a week",
+        (
+            written_call("find_book", '{"title":"Dune"}'),
+            result_text("find_book", "book 31"),
+            written_call("lend_book", '{"book_id":31,"days":7}'),
+            result_text("lend_book", "already lent out"),
+            "Sorry, Dune is lent out.",
+        ),
+        older=True,
     ),
-    ("Who wrote it?", "Homer, as tradition has it."),
-    (
-        "Good morning! What does 'flotsam' mean?",
-        "Good morning! Flotsam is wreckage found floating on the sea.",
-    ),
-    (
-        "which books do I have?",
-        _SHELF,
-        result_text("shelf", "The Odyssey, Dune"),
-        "You have two books: The Odyssey and Dune.",
-    ),
-    (
-        "Is Dune any good?",
-        "Many readers love it: a grand story of sand, power and prophecy.",
-    ),
-    (
-        "and the tides in St Ives?",
-        _NO_TIDE,
-        result_text("tide_table", "no data for St Ives"),
-        "I'm sorry, there is no tide data for St Ives.",
-    ),
-    ("What is the capital of Kenya?", "Nairobi."),
-    ("Thanks! See you later.", "You're welcome, see you!"),
+    _Worked("hey, how are you?", ("Fine, thanks! And you?",), older=True),
+    _Worked("who wrote Emma?", ("Jane Austen.",)),
+    _Worked("jaja gracias, me encanta leer", ("¡De nada!",), older=True),
 )
 
 
@@ -90,11 +86,12 @@ def demonstrations(tail: str) -> list[tuple[Role, str]]:
     """Role and text of each message. `tail` is what a live turn puts behind its message, if
     anything."""
     messages: list[tuple[Role, str]] = [
-        ("user", definitions_text(_MADE_UP.block)),
+        ("user", definitions_text(_MADE_UP.block, HEADER)),
         ("assistant", ACKNOWLEDGEMENT),
     ]
-    for asked, *rest in _WORKED:
-        messages.append(("user", f"{signed(asked, _MEMBER)}\n\n{tail}".rstrip()))
-        for place, text in enumerate(rest):
+    for turn in _WORKED:
+        asked = signed(turn.asked, _MEMBER)
+        messages.append(("user", asked if turn.older else f"{asked}\n\n{tail}".rstrip()))
+        for place, text in enumerate(turn.answers):
             messages.append(("user" if place % 2 else "assistant", text))
     return messages

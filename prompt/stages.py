@@ -15,18 +15,15 @@ from prompt.dialogue import turn_item
 from prompt.knowledge import knowledge_items
 from prompt.snapshot import Snapshot
 from prompt.surface import advertisement
-from prompt.taught import definitions_text
+from prompt.taught import LATER_HEADER, definitions_text
 from prompt.values import PromptItem, Zone
 from prompt.verbatim import verbatim_active, wire_mode
 
 TOOL_DEFINITIONS_TAG = "knowledge_verbatim_tool_definitions"
 
-NUDGE = "(Tool or words, as this needs.)"
-"""Chosen by measurement: 20 requests that need a tool and 20 that do not, a 1.5B model,
-temperature 0; calls right and silences right, members unnamed. Without a nudge 18 and 19; this
-one 16 and 20 (18 and 18 with names); "Tools only where this needs one." 18 and 15; "Tools as
-needed." 18 and 15; "Use a tool where one fits; else just answer." 15 and 20; "A tool call or an
-answer in words." 9 and 20."""
+NUDGE = "(Tool or words.)"
+"""Last in every prompt, and short: worked turns hold it too. docs/prompt.md has what was measured
+with other wordings and without."""
 
 
 def persona(snapshot: Snapshot) -> Sequence[PromptItem]:
@@ -40,7 +37,7 @@ def server_rules(snapshot: Snapshot) -> Sequence[PromptItem]:
 
 
 def demonstrations(snapshot: Snapshot) -> Sequence[PromptItem]:
-    """Worked turns with made-up tools, each with the lines that end a live turn."""
+    """Worked turns with made-up tools, some of them with the lines that end a live turn."""
     lines = [
         *([EXAMPLE_CLOCK] if snapshot.config.clock == "tail" else []),
         *([NUDGE] if snapshot.config.nudge else []),
@@ -53,7 +50,7 @@ def demonstrations(snapshot: Snapshot) -> Sequence[PromptItem]:
 
 def tool_definitions(snapshot: Snapshot) -> Sequence[PromptItem]:
     """The tools of this turn: exactly the array of the `tools` field, as JSON."""
-    text = definitions_text(snapshot.surface.block)
+    text = definitions_text(snapshot.surface.block, LATER_HEADER)
     return [
         PromptItem(tag=TOOL_DEFINITIONS_TAG, role="user", text=text, zone=Zone.STABLE),
         PromptItem(

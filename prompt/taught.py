@@ -5,11 +5,14 @@ spelling.
 """
 
 # Without a sample call: a placeholder in an instruction is copied into calls.
-_HEADER = (
-    "Tools you can use now, as JSON. To use one, answer with its name and one JSON object of "
-    "arguments in a code span. The result comes in the next message. If no tool is needed, "
-    "answer in words."
+HEADER = (
+    "Tools as JSON. To use one, answer with its name and a JSON object of arguments in a code "
+    "span; its result comes next. If none is needed, answer in words."
 )
+"""Stands over the first definitions of a prompt."""
+
+LATER_HEADER = "These tools are on from now, used in the same way:"
+"""Stands over definitions behind others; telling it all again would cost 24 tokens."""
 
 _NO_BRACKETS = str.maketrans("[]", "()")
 
@@ -35,6 +38,6 @@ def signed(text: str, author: str) -> str:
     return f"{text}\n[from {name}]" if name else text
 
 
-def definitions_text(block: str) -> str:
+def definitions_text(block: str, header: str) -> str:
     """Tool definitions as a message: a short header and the JSON array in a fence."""
-    return f"{_HEADER}\n```json\n{block}\n```"
+    return f"{header}\n```json\n{block}\n```"

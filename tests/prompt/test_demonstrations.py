@@ -51,7 +51,7 @@ def test_definitions_stand_first_and_roles_alternate() -> None:
 def test_every_call_in_them_is_read_by_the_parser_as_it_is_taught() -> None:
     surface = made_up()
     read = [calls(text, surface) for role, text in MESSAGES if role == "assistant"]
-    assert sum(map(len, read)) == 4
+    assert sum(map(len, read)) == 3
     assert all(len(found) <= 1 for found in read)
     assert not any(call.repaired for found in read for call in found)
     assert {call.name for found in read for call in found} <= set(surface.callable)
@@ -73,19 +73,38 @@ def test_half_of_them_or_more_get_along_without_a_call() -> None:
     assert len(silent) * 2 >= len(turns())
 
 
-def test_each_ends_in_the_lines_that_end_a_live_turn() -> None:
-    for config, tail in (
+@pytest.mark.parametrize(
+    ("config", "tail"),
+    [
         (ToolConfig(), f"{EXAMPLE_CLOCK}\n\n{NUDGE}"),
         (ToolConfig(nudge=False), EXAMPLE_CLOCK),
-    ):
-        texts = [
-            item.text
-            for item in stages.demonstrations(snapshot(config=config))
-            if item.role == "user"
-        ]
-        opening = [text for text in texts[1:] if not text.startswith("[tool result]")]
-        assert len(opening) == len(turns())
-        assert all(text.endswith(f"\n\n{tail}") for text in opening)
+        (ToolConfig(clock="off"), NUDGE),
+    ],
+)
+def test_calls_and_silences_both_follow_the_lines_that_end_a_live_turn(
+    config: ToolConfig, tail: str
+) -> None:
+    """The others look like older messages: a name, and no more."""
+    items = stages.demonstrations(snapshot(config=config))[2:]
+    surface = made_up()
+    followed: list[bool] = []
+    for asked, answer in pairwise(items):
+        if asked.role != "user" or asked.text.startswith("[tool result]"):
+            continue
+        if asked.text.endswith(f"[from Kim]\n\n{tail}"):
+            followed.append(bool(calls(answer.text, surface)))
+        else:
+            assert asked.text.endswith("\n[from Kim]")
+    assert set(followed) == {True, False}
+
+
+def test_they_show_what_small_models_get_wrong_without() -> None:
+    surface = made_up()
+    made = [call for role, text in MESSAGES if role == "assistant" for call in calls(text, surface)]
+    assert {len(call.arguments) for call in made} == {0, 1, 2}
+    chained = [turn for turn in turns() if sum(bool(calls(t, surface)) for _, t in turn) > 1]
+    assert chained
+    assert any(not text.isascii() for _, text in MESSAGES[2:])
 
 
 @pytest.mark.parametrize("surface", [ToolSurface(direct=(ROLL,)), ToolSurface(direct=(NOTE, ROLL))])
