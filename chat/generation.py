@@ -16,6 +16,13 @@ class Generation:
     context_window: int | None
     token_ratio: float | None = None
 
+    def at(self, *, owner: int, settings_hold: bool) -> "Generation":
+        """This at an endpoint: what the operator set about their own says nothing about that of an
+        `owner`, a guild, nor does its window where the settings do not hold, at a fallback."""
+        if owner:
+            return replace(self, temperature=None, context_window=None)
+        return self if settings_hold else replace(self, context_window=None)
+
     def holding(self, window: int | None) -> "Generation":
         """This with another window, but none larger than what the operator set."""
         known = [size for size in (window, self.context_window) if size is not None]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from chat.account import PromptSnapshot, account
+from chat.account import PromptSnapshot
 from chat.approval import House, Policies
 from chat.attempts import Begun, in_order
 from chat.config import parallelism
@@ -31,6 +31,7 @@ from chat.recording import RecordedRun, Recordings
 from chat.replay import replayable
 from chat.reply import Reply
 from chat.scheduler import Lease, Scheduler, Schedulers
+from chat.showing import Showing
 from chat.starting import turn_run
 from chat.switchboard import Switchboard
 from chat.toolbox import Toolbox, Toolboxes
@@ -99,6 +100,7 @@ class ChatService:
         self._house = House(policies=Policies(store=store))
         self._schedulers = schedulers or Schedulers()
         self._recordings = Recordings()
+        self._showing = Showing(secrets)
         self._counts: dict[tuple[int | None, str, str], Count] = {}
         where = whereabouts or Whereabouts()
         self._gatherer = Gatherer(store=store, persona=persona or PERSONA, whereabouts=where)
@@ -172,20 +174,19 @@ class ChatService:
         await to_the_end(self._close(begun, request, reply, presenter, now))
 
     async def snapshot(
-        self, place: Place, member: Member, history: History, newest: int
+        self, place: Place, member: Member, history: History, newest: int, *, masks: bool = False
     ) -> PromptSnapshot:
         """The prompt as it would be now, of messages up to and including id `newest`."""
         async with self._routes.serving(place.guild_id) as route:
             plan = await self._plan_without(route, place, history, newest)
-            prompt = plan.prompt()
-            options = replace(
-                plan.generation.options(f"snapshot-{member.id}"), wire=plan.config.wire
-            )
-            body = route.provider.body(prompt, options)
             last = self._counts.get((place.guild_id, route.key, route.provider.model))
-            ratio = plan.gathered.snapshot.verdict.token_ratio
-        counted = last and last.in_words(ratio)
-        return account(prompt, body, secrets=self._secrets, counted=counted or "")
+            return self._showing.now(plan, place, member, last, masks=masks)
+
+    async def sent(
+        self, place: Place, message_id: int, *, masks: bool = False
+    ) -> PromptSnapshot | None:
+        """What was sent in the turn that a message in `place` shows; None if that is not known."""
+        return await self._showing.of_message(place, message_id, masks=masks)
 
     async def warm_up(self, place: Place) -> None:
         """Have the endpoint of a place read what stays of its prompt. Raises EndpointError,
@@ -215,6 +216,7 @@ class ChatService:
     def forget(self, guild_id: int | None, member_id: int | None) -> None:
         """Drop what is kept in memory of turns for a member of a guild, or for all members."""
         self._recordings.forget(guild_id or 0, member_id)
+        self._showing.forget(guild_id or 0)
 
     async def overview(self, guild_id: int | None) -> Overview:
         """See Switchboard."""
@@ -349,6 +351,7 @@ class ChatService:
         run = begun.run
         secrets = (*begun.secrets, *begun.route.secrets)
         runs = recorded_runs(reply)
+        self._showing.keep(request.place, shown, run.sent, secrets=secrets)
         self._recordings.keep(
             request.place,
             shown,
@@ -383,10 +386,4 @@ class ChatService:
         return self._schedulers.of(route.provider.endpoint, owner=route.owner)
 
     def _generation_of(self, route: Route) -> Generation:
-        """What the operator set about their own endpoint says nothing about a guild's, nor does
-        its window about a fallback's."""
-        if route.owner:
-            return replace(self._generation, temperature=None, context_window=None)
-        if not route.settings_hold:
-            return replace(self._generation, context_window=None)
-        return self._generation
+        return self._generation.at(owner=route.owner, settings_hold=route.settings_hold)

@@ -17,6 +17,7 @@ from chat.recording import Recorder
 from chat.reply import Reply
 from chat.rounds import Round, as_items, fitting, thought_parts, thoughtless
 from chat.scheduler import Lease
+from chat.sent import Sent, sent
 from chat.toolwork import ToolWork, refused
 from prompt.events import (
     AFTER_CALLS,
@@ -107,6 +108,8 @@ class TurnRun:
         self.turns: list[Turn] = []
         self.answers: list[bytes] = []
         """What each request brought, packed by its Recorder."""
+        self.sent: list[Sent] = []
+        """What each request was."""
         self.thoughts: list[str] = []
         """What the model thought, in all rounds, up to a bound."""
         self.counts: list[Count] = []
@@ -232,7 +235,11 @@ class TurnRun:
         self._reply.state = "thinking"
         self._changed()
         recorder = Recorder(prompt, options)
-        with self._waiting_told() as heard, recorder.into(self.answers):
+        with (
+            self._waiting_told() as heard,
+            recorder.into(self.answers),
+            self._noted(prompt, options, got),
+        ):
             recorded = replace(options, record=recorder.take)
             async with self._provider.stream(prompt, recorded) as events:
                 async for event in events:
@@ -243,6 +250,14 @@ class TurnRun:
         if got.usage is not None and (count := counted(prompt, got.usage)) is not None:
             self.counts.append(count)
         return got
+
+    @contextmanager
+    def _noted(self, prompt: Prompt, options: RequestOptions, got: Round) -> Generator[None]:
+        """Note the request on leaving, by any way."""
+        try:
+            yield
+        finally:
+            self.sent.append(sent(prompt, self._provider.body(prompt, options), got.usage))
 
     @contextmanager
     def _waiting_told(self) -> Generator[Callable[[], None]]:

@@ -4,12 +4,15 @@ Invariant: made by the live builder; nothing is sent to the endpoint.
 """
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Protocol, TextIO
 
+from chat.account import parted
 from chat.ports import ChannelMessage, History, Member, Place
 from prompt.snapshot import PromptTooLarge
 from tools.registry import NoFiles
@@ -30,8 +33,10 @@ class Shown(Protocol):
 class Snapshots(Protocol):
     """The part of the chat service that makes snapshots."""
 
-    async def snapshot(self, place: Place, member: Member, history: History, newest: int) -> Shown:
-        """The prompt as it would be now."""
+    async def snapshot(
+        self, place: Place, member: Member, history: History, newest: int, *, masks: bool = False
+    ) -> Shown:
+        """The prompt as it would be now; with `masks` without what the member said."""
         ...
 
 
@@ -61,6 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="text: annotated, for reading; json: the exact request body",
     )
+    parser.add_argument("--mask", action="store_true", help="leave out what the member says")
+    parser.add_argument(
+        "--before",
+        type=Path,
+        metavar="FILE",
+        help="tell in place of it where it parts from a body that --format json has printed",
+    )
 
 
 async def run_snapshot(snapshots: Snapshots, args: argparse.Namespace, stdout: TextIO) -> int:
@@ -68,9 +80,18 @@ async def run_snapshot(snapshots: Snapshots, args: argparse.Namespace, stdout: T
     history = OneMessage(args.message)
     place = Place(guild_id=args.guild, channel_id=_PLACE_CHANNEL)
     try:
-        shown = await snapshots.snapshot(place, _MEMBER, history, history.message.id)
+        before = None if args.before is None else json.loads(args.before.read_bytes())
+        shown = await snapshots.snapshot(
+            place, _MEMBER, history, history.message.id, masks=args.mask
+        )
+    except (OSError, ValueError) as error:
+        print(f"{args.before} is no request body: {error}", file=sys.stderr)
+        return 1
     except PromptTooLarge as error:
         print(error, file=sys.stderr)
         return 1
+    if before is not None:
+        stdout.write(parted(before, json.loads(shown.json)))
+        return 0
     stdout.write(shown.json + "\n" if args.format == "json" else shown.text)
     return 0

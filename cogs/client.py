@@ -119,7 +119,7 @@ class VerbatimBot(commands.Bot):
                 operators_of(application), is_public=application.bot_public
             )
         operator = Operator(self, self._desk.admission)
-        tool = Tool(me, self._service)
+        tool = Tool(me, self._service, self.tree)
         approvals = Approvals(
             self._service, self._desk.policies, tool.tool, patience=self._answer_within
         )

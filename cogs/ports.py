@@ -25,9 +25,17 @@ class Service(Protocol):
         ...
 
     async def snapshot(
-        self, place: Place, member: Member, history: History, newest: int
+        self, place: Place, member: Member, history: History, newest: int, *, masks: bool = False
     ) -> PromptSnapshot:
-        """The prompt as the live builder makes it, of messages up to and including id `newest`."""
+        """The prompt as the live builder makes it, of messages up to and including id `newest`;
+        with `masks` without members' names and words."""
+        ...
+
+    async def sent(
+        self, place: Place, message_id: int, *, masks: bool = False
+    ) -> PromptSnapshot | None:
+        """What was sent in the turn that a message in `place` shows; None if that is not known, or
+        no longer."""
         ...
 
     async def explain(self, place: Place, message_id: int) -> Explanation | None:

@@ -1,10 +1,11 @@
-"""/tool: which tools there are, and the prompt that the next turn would send.
+"""/tool: which tools there are, and the prompts that are sent.
 
 Invariant: a snapshot shows nothing of a channel that the member who asks cannot read there, and
 only that member sees it.
 """
 
 import io
+import re
 from typing import Literal, TypeAlias
 
 import discord
@@ -12,14 +13,27 @@ from discord import app_commands
 from discord.ext import commands
 
 from chat.overview import ToolListing
-from chat.ports import Member, Place
+from chat.ports import Member
 from cogs.history import ChannelHistory
+from cogs.places import place_of
 from cogs.ports import Service
 from cogs.splitting import split
 from cogs.tree import MANAGE_GUILD, answer_privately, require_manage_guild
 from prompt.snapshot import PromptTooLarge
 
 _Readable: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.Thread
+
+SENT = "What was sent for this reply"
+"""The command in the menu of a message."""
+
+_MESSAGE = re.compile(
+    r"(?:https://(?:\w+\.)?discord(?:app)?\.com/channels/\d{1,20}/(\d{1,20})/)?(\d{1,20})"
+)
+_NO_MESSAGE = "Name a message by its link (Copy Message Link) or its id."
+_NOT_KEPT = (
+    "I know nothing about that message there: only for my own answers is kept what was sent, for "
+    "24 hours and until I am restarted."
+)
 
 _LONGEST_DESCRIPTION = 200
 _LONGEST_CHOICE = 100
@@ -37,9 +51,26 @@ class Tool(commands.Cog):
     )
     prompt = app_commands.Group(name="prompt", description="What the model is sent", parent=tool)
 
-    def __init__(self, me: discord.abc.User, service: Service) -> None:
+    def __init__(
+        self,
+        me: discord.abc.User,
+        service: Service,
+        tree: "app_commands.CommandTree[discord.Client]",
+    ) -> None:
         self._me = me
         self._service = service
+        self._tree = tree
+        self._menu = app_commands.ContextMenu(name=SENT, callback=self._show_sent)
+        self._menu.guild_only = True
+        self._menu.default_permissions = MANAGE_GUILD
+
+    async def cog_load(self) -> None:
+        """Offer the command in the menu of messages."""
+        self._tree.add_command(self._menu)
+
+    async def cog_unload(self) -> None:
+        """Take it back."""
+        self._tree.remove_command(self._menu.name, type=self._menu.type)
 
     async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
         """Integration settings may open a command to anyone; Manage Server is needed still."""
@@ -83,43 +114,94 @@ class Tool(commands.Cog):
         return [app_commands.Choice(name=name, value=name) for name in short[:_MOST_CHOICES]]
 
     @prompt.command(
-        name="snapshot", description="The prompt as it would be sent now, as a file for you alone"
+        name="snapshot", description="The prompt as it is sent, as a file for you alone"
     )
     @app_commands.describe(
-        format="Text for reading, or JSON", channel="Another channel that you can read"
+        format="Text for reading, JSON for replaying, or what is new since the request before",
+        channel="Another channel that you can read",
+        message="Link or id of one of my answers: what was sent for it, kept for 24 hours",
+        mask="Leave out members' names and words, for sharing",
     )
     async def snapshot(
         self,
         interaction: discord.Interaction,
-        format: Literal["text", "json"] = "text",  # noqa: A002  # the option's name
+        format: Literal["text", "json", "diff"] = "text",  # noqa: A002  # the option's name
         channel: _Readable | None = None,
+        message: str | None = None,
+        *,
+        mask: bool = False,
     ) -> None:
-        """Attach the prompt of the next turn in a channel."""
+        """Attach the prompt of the next turn in a channel, or of a turn that was."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        where, asker = channel or interaction.channel, interaction.user
+        where, message_id = channel or interaction.channel, None
+        if message is not None:
+            channel_id, message_id = _named(message)
+            if channel_id is not None and interaction.guild is not None:
+                where = interaction.guild.get_channel_or_thread(channel_id)
+            if message_id is None:
+                await answer_privately(interaction, _NO_MESSAGE)
+                return
+        await self._show(interaction, where, format, message_id, masks=mask)
+
+    async def _show_sent(self, interaction: discord.Interaction, message: discord.Message) -> None:
+        # Integration settings may open a command to anyone; the permission is needed still.
+        require_manage_guild(interaction)
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        await self._show(interaction, interaction.channel, "text", message.id, masks=False)
+
+    async def _show(
+        self,
+        interaction: discord.Interaction,
+        where: object,
+        form: Literal["text", "json", "diff"],
+        message_id: int | None,
+        *,
+        masks: bool,
+    ) -> None:
+        asker = interaction.user
         if not isinstance(where, _Readable) or not isinstance(asker, discord.Member):
             await answer_privately(interaction, "There is no conversation in this channel.")
             return
         if not await _may_read(asker, where):
             await answer_privately(interaction, "You cannot read that channel.")
             return
-        try:
-            made = await self._service.snapshot(
-                Place(guild_id=interaction.guild_id, channel_id=where.id),
-                Member(id=asker.id, name=asker.display_name),
-                ChannelHistory(where, self._me),
-                interaction.id,
-            )
-        except PromptTooLarge as error:
-            await answer_privately(interaction, str(error))
-            return
-        text, ending = (made.json, "json") if format == "json" else (made.text, "txt")
+        place = place_of(interaction.guild_id, where, where.id)
+        if message_id is not None:
+            made = await self._service.sent(place, message_id, masks=masks)
+            if made is None:
+                await answer_privately(interaction, _NOT_KEPT)
+                return
+        else:
+            try:
+                made = await self._service.snapshot(
+                    place,
+                    Member(id=asker.id, name=asker.display_name),
+                    ChannelHistory(where, self._me),
+                    interaction.id,
+                    masks=masks,
+                )
+            except PromptTooLarge as error:
+                await answer_privately(interaction, str(error))
+                return
+        text, name = {
+            "text": (made.text, "prompt.txt"),
+            "json": (made.json, "prompt.json"),
+            "diff": (made.diff, "diff.txt"),
+        }[form]
+        stable = f" Stable part: `{made.prefix_hash}`" if made.prefix_hash else ""
         await interaction.followup.send(
-            f"The prompt in {where.mention}, {len(text):,} characters. "
-            f"Stable part: `{made.prefix_hash}`",
-            file=discord.File(io.BytesIO(text.encode()), filename=f"prompt.{ending}"),
+            f"The prompt in {where.mention}, {len(text):,} characters.{stable}",
+            file=discord.File(io.BytesIO(text.encode("utf-8", "replace")), filename=name),
             ephemeral=True,
         )
+
+
+def _named(message: str) -> tuple[int | None, int | None]:
+    """Channel and message that a link or an id names."""
+    found = _MESSAGE.fullmatch(message.strip())
+    if found is None:
+        return None, None
+    return (int(found[1]) if found[1] else None), int(found[2])
 
 
 def _line(tool: ToolListing) -> str:

@@ -1,6 +1,7 @@
 import argparse
 import io
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -17,13 +18,15 @@ class Snapshots:
     error: Exception | None = None
     places: list[Place] = field(default_factory=list[Place])
     texts: list[str] = field(default_factory=list[str])
+    masks: list[bool] = field(default_factory=list[bool])
 
     async def snapshot(
-        self, place: Place, member: Member, history: History, newest: int
+        self, place: Place, member: Member, history: History, newest: int, *, masks: bool = False
     ) -> PromptSnapshot:
         if self.error is not None:
             raise self.error
         self.places.append(place)
+        self.masks.append(masks)
         read = await history.read(before=newest + 1, after=None, limit=10)
         self.texts += [f"{message.author.name}: {message.text}" for message in read]
         return PromptSnapshot(text="in words\n", json='{"model":"m"}', prefix_hash="x")
@@ -64,3 +67,19 @@ async def test_one_message_is_read_as_any_history_is() -> None:
     assert await history.read(before=at + 1, after=at - 1, limit=5) == [history.message]
     assert await history.read(before=at, after=None, limit=5) == []
     assert await history.read(before=at + 1, after=at, limit=5) == []
+
+
+async def test_two_bodies_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before, out = tmp_path / "before.json", io.StringIO()
+    before.write_text('{"model":"other"}', encoding="utf-8")
+    assert await run_snapshot(Snapshots(), arguments("--before", str(before)), out) == 0
+    assert "first difference: byte 10 of the body, in the field model" in out.getvalue()
+    before.write_text("none", encoding="utf-8")
+    assert await run_snapshot(Snapshots(), arguments("--before", str(before)), out) == 1
+    assert "is no request body" in capsys.readouterr().err
+
+
+async def test_what_the_member_says_can_be_left_out() -> None:
+    snapshots = Snapshots()
+    await run_snapshot(snapshots, arguments("Secret", "--mask"), io.StringIO())
+    assert snapshots.masks == [True]

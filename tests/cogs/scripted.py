@@ -92,6 +92,8 @@ class ScriptedService:
         self.cancelled = 0
         self.snapshots: list[tuple[Place, Member, Sequence[ChannelMessage]]] = []
         self.snapshot_text = "the prompt"
+        self.sent_for: set[int] = set()
+        self.sent_asked: list[tuple[int, int, bool]] = []
         self.refusal = ""
         self.forgotten: list[tuple[int | None, int | None]] = []
         self.listings: list[ToolListing] = []
@@ -119,11 +121,19 @@ class ScriptedService:
         self.shown.append(list(await presenter.finish(stage.reply)))
 
     async def snapshot(
-        self, place: Place, member: Member, history: History, newest: int
+        self, place: Place, member: Member, history: History, newest: int, *, masks: bool = False
     ) -> PromptSnapshot:
         read = await history.read(before=newest, after=None, limit=50)
         self.snapshots.append((place, member, read))
         return PromptSnapshot(text=self.snapshot_text, json='{"prompt": []}', prefix_hash="abc123")
+
+    async def sent(
+        self, place: Place, message_id: int, *, masks: bool = False
+    ) -> PromptSnapshot | None:
+        self.sent_asked.append((place.channel_id, message_id, masks))
+        if message_id not in self.sent_for:
+            return None
+        return PromptSnapshot(text="sent", json="{}", prefix_hash="", diff="parted")
 
     async def explain(self, place: Place, message_id: int) -> Explanation | None:
         return None

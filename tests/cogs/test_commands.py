@@ -230,6 +230,33 @@ async def test_a_snapshot_of_a_channel_that_the_invoker_cannot_read_is_refused(
         assert scene.service.snapshots[-1][0].channel_id == channel.id
 
 
+async def test_what_was_sent_for_an_answer_is_asked_for_by_its_link(scene: Scene) -> None:
+    build = scene.server.build
+    managers = build.role(scene.guild, "managers", permissions=Permission.MANAGE_GUILD)
+    scene.guild.members[scene.alice.id].roles.append(managers.id)
+    secret = build.channel(scene.guild, "secret")
+    build.overwrite(secret, scene.alice, deny=Permission.VIEW_CHANNEL)
+    said = scene.server.driver.say(scene.channel, scene.bob, "words")
+    scene.service.sent_for.add(said.id)
+
+    async def asked(message: str, form: str = "text") -> Message:
+        path = "tool prompt snapshot"
+        used = await scene.slash(path, scene.alice, message=message, format=form)
+        return shown(used)
+
+    link = f"https://discord.com/channels/{scene.guild.id}/{scene.channel.id}/{said.id}"
+    (attached,) = (await asked(link, "diff")).attachments
+    assert (attached.name, attached.data) == ("diff.txt", b"parted")
+    assert (await asked(str(said.id))).attachments[0].data == b"sent"
+    elsewhere = f"https://discord.com/channels/{scene.guild.id}/{secret.id}/{said.id}"
+    assert (await asked(elsewhere)).text == "You cannot read that channel."
+    gone = f"https://discord.com/channels/{scene.guild.id}/5/{said.id}"
+    assert (await asked(gone)).text == "There is no conversation in this channel."
+    assert (await asked("12")).text.startswith("I know nothing about that message there")
+    assert (await asked("the last one")).text.startswith("Name a message by its link")
+    assert {channel for channel, *_ in scene.service.sent_asked} == {scene.channel.id}
+
+
 async def test_a_command_that_breaks_says_so_in_one_line(
     scene: Scene, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
