@@ -288,6 +288,7 @@ class Chat(commands.Cog):
             message,
             on_lost=task.cancel,
             asker_id=question.author.id,
+            asker_id=question.author.id,
             ledger=self._ledger,
             cadence=self._cadence,
             adopted=adopted,

@@ -185,9 +185,8 @@ def _refusal(interaction: discord.Interaction, action: Action, answered: Answere
 
 
 async def _question(channel: Channel, answered: Answered) -> discord.Message | None:
-    """The message that was answered; None if it is gone, or was not that member's."""
+    """The message that was answered; None if it is gone."""
     try:
-        question = await channel.fetch_message(answered.asked_id)
+        return await channel.fetch_message(answered.asked_id)
     except discord.NotFound:
         return None
-    return question if question.author.id == answered.member_id else None
