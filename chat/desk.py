@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from chat.admission import Admission
+from chat.answering import AnsweringSettings
 from chat.approval import Policies
 from chat.endpoints import Connect, Endpoints
 from chat.guild_setup import GuildSetup
@@ -17,8 +18,11 @@ from chat.personas import Personas, Whereabouts
 from chat.portability import Portability
 from chat.privacy import Privacy
 from chat.probing import Prober
+from chat.quotas import Quotas
 from chat.scheduler import Schedulers
 from chat.services import ChosenServices
+from chat.usage import UsageLedger
+from data.channels import Channels
 from data.keys import KeyRing
 from data.services import ServiceKind
 from data.store import Store
@@ -45,6 +49,10 @@ class Desk:
     services: ChosenServices
     policies: Policies
     mcp: McpAdmin
+    answering: AnsweringSettings
+    channels: Channels
+    quotas: Quotas
+    usage: UsageLedger
     turns: Turns
     unfinished: Unfinished
     privacy: Privacy
@@ -103,6 +111,10 @@ def open_desk(
         schedulers=schedulers,
         services=ChosenServices(store, keys, admission, operators=services or {}),
         policies=Policies(store=store),
+        answering=AnsweringSettings(store),
+        channels=store.channels,
+        quotas=Quotas(store),
+        usage=UsageLedger(store),
         mcp=McpAdmin(
             store=store,
             keys=keys,

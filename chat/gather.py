@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import takewhile
 
+from chat.answering import answering_of
 from chat.config import TurnConfig, turn_config
 from chat.endpoints import Route
 from chat.images import ImageReader, attachments_of
@@ -27,7 +28,8 @@ FIRST_READ = 30
 """Messages taken over from a channel in which no turn has run yet."""
 
 READ_LIMIT = 200
-"""Messages read at most. When a channel grows past it, history restarts at half of it."""
+"""Messages read at most where a guild sets no other window. When a channel grows past it, history
+restarts at half of it."""
 
 _SHOWN_PARTICIPANTS = 10
 
@@ -93,7 +95,8 @@ class Gatherer:
         guild = place.guild_id or 0
         wide = await self.store.settings.values(guild, "")
         per_model = await self.store.settings.values(guild, route.provider.model)
-        messages, cut_point = await self._read(place, history, newest)
+        window = answering_of(wide).window or READ_LIMIT
+        messages, cut_point = await self._read(place, history, newest, most=window)
         answers = await self._answers(messages, newest)
         opted_out = await self.store.opt_outs.of(guild)
         messages = heeded(messages, answers, opted_out)
@@ -146,14 +149,15 @@ class Gatherer:
             await self.store.channels.move_cut_point(place.channel_id, cut)
 
     async def _read(
-        self, place: Place, history: History, newest: int
+        self, place: Place, history: History, newest: int, *, most: int
     ) -> tuple[Sequence[ChannelMessage], int | None]:
-        """The messages since the cut point, and where that has to move to, if anywhere."""
+        """The messages since the cut point, `most` at most, and where that has to move to, if
+        anywhere."""
         cut = await self.store.channels.cut_point(place.channel_id)
-        limit = FIRST_READ if cut is None else READ_LIMIT
+        limit = most if cut is not None else min(FIRST_READ, most)
         messages = await history.read(before=newest, after=cut, limit=limit)
-        if len(messages) == READ_LIMIT:
-            messages = messages[READ_LIMIT // 2 :]
+        if cut is not None and len(messages) == most:
+            messages = messages[most // 2 :]
             cut = None
         return messages, messages[0].id - 1 if cut is None and messages else None
 

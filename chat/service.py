@@ -22,6 +22,7 @@ from chat.explaining import Explanation, explanation
 from chat.gather import Gathered, Gatherer, turn_id_of
 from chat.generation import Generation
 from chat.line import place_in_words
+from chat.metering import UsageRecorder
 from chat.noticing import learn_from
 from chat.overview import Exposure, ExposureChange, Overview, ToolListing
 from chat.personas import Whereabouts
@@ -36,6 +37,7 @@ from chat.starting import turn_run
 from chat.switchboard import Switchboard
 from chat.toolbox import Toolbox, Toolboxes
 from chat.turn import SLOW_AFTER
+from chat.usage import UsageLedger
 from chat.warming import Unread, warm_up
 from data.database import to_the_end
 from data.errors import StoreError
@@ -80,6 +82,7 @@ class ChatService:
         slow_after: float = SLOW_AFTER,
         is_operator: Callable[[int], bool] = lambda _: False,
         schedulers: Schedulers | None = None,
+        usage: UsageRecorder | None = None,
         whereabouts: Whereabouts | None = None,
     ) -> None:
         self._store = store
@@ -99,6 +102,7 @@ class ChatService:
         )
         self._house = House(policies=Policies(store=store))
         self._schedulers = schedulers or Schedulers()
+        self._usage = usage or UsageLedger(store)
         self._recordings = Recordings()
         self._showing = Showing(secrets)
         self._counts: dict[tuple[int | None, str, str], Count] = {}
@@ -299,6 +303,7 @@ class ChatService:
             presenter.changed(reply)
 
         route, plan = begun.route, begun.plan
+        begun.run.meter.owner = route.owner
         prompt = plan.prompt()
         if (room := begun.run.room_in(prompt)) < 0:  # only where tools have run elsewhere
             allowed = prompt.report.tokens + prompt.report.room
@@ -361,7 +366,9 @@ class ChatService:
             thinking="".join(run.thoughts) if reply.style.shows_thinking else "",
             secrets=secrets,
         )
+        used = run.meter.turn(request.place, request.member.id, tool_calls=len(reply.runs))
         try:
+            await self._usage.record(used)
             await learn_from(begun.plan, begun.run)
             if run.counts:
                 served = request.place.guild_id, begun.route.key, begun.route.provider.model

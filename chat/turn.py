@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from chat.copied import calls_in
 from chat.counting import Count, counted
+from chat.metering import Meter
 from chat.recording import Recorder
 from chat.reply import Reply
 from chat.rounds import Round, as_items, fitting, thought_parts, thoughtless
@@ -114,6 +115,8 @@ class TurnRun:
         """What the model thought, in all rounds, up to a bound."""
         self.counts: list[Count] = []
         """How many tokens the endpoint counted, a request."""
+        self.meter = Meter()
+        """What its requests use."""
         self.native_calls_seen = False
         self.field_sent = False
         """Whether the `tools` field went along with the latest request."""
@@ -235,15 +238,18 @@ class TurnRun:
         self._reply.state = "thinking"
         self._changed()
         recorder = Recorder(prompt, options)
+        metered = self.meter.request(self._provider.model, prompt)
         with (
             self._waiting_told() as heard,
             recorder.into(self.answers),
+            metered as measure,
             self._noted(prompt, options, got),
         ):
             recorded = replace(options, record=recorder.take)
             async with self._provider.stream(prompt, recorded) as events:
                 async for event in events:
                     heard()
+                    measure(event)
                     if isinstance(event, Dropped) and event.why == AFTER_CALLS:
                         break  # whatever follows a call was written without its result
                     self._take(event, got)

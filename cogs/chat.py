@@ -8,7 +8,7 @@ bots, webhooks and the bot's own messages never start a turn.
 import asyncio
 import logging
 from collections.abc import Coroutine, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import discord
@@ -16,19 +16,20 @@ from discord.ext import commands
 
 from chat.admission import DMS_CLOSED, Admission
 from chat.ending import RESTARTING, why_stopped
-from chat.ports import ChannelMessage, Place, TurnRequest
+from chat.ports import ChannelMessage, History, Place, TurnRequest
 from chat.privacy import Privacy
 from chat.reply import Reply
+from cogs.addressing import Addressing
 from cogs.approval import Approvals
 from cogs.aside import NETWORK_ERRORS, tell_apart
 from cogs.buttons import QUIET, Row, view_of
 from cogs.delivery import CADENCE, Closed, Delivery
-from cogs.history import ChannelHistory, says_something
+from cogs.history import says_something
 from cogs.history import spoken as words_of
-from cogs.in_words import mentions_in_body
 from cogs.ledger import Ledger
 from cogs.operator import Operator
 from cogs.permissions import lacking_to_speak, within
+from cogs.places import place_of
 from cogs.ports import Service
 from cogs.queueing import TELL_AFTER, ChannelQueue
 from cogs.rendering import SUBTEXT
@@ -39,7 +40,6 @@ from data.errors import StoreError
 
 log = logging.getLogger(__name__)
 
-_ASKS = (discord.MessageType.default, discord.MessageType.reply)
 _MOST_REMEMBERED = 1000
 """Members whose newest reply is known, a channel."""
 
@@ -52,12 +52,15 @@ _HINT_UNREADABLE = "I can only read messages that mention me: please mention me 
 
 @dataclass(slots=True, kw_only=True)
 class _Asked:
-    """A question that is being attended to. `begun` once it is its turn in the channel."""
+    """A question that is being attended to. `begun` once it is its turn in the channel. `edited` is
+    the message as it was changed since, where the question `rereads` it."""
 
     task: asyncio.Task[None]
     delivery: Delivery
     place: Place
+    rereads: bool
     begun: bool = False
+    edited: discord.Message | None = None
 
     @property
     def waits(self) -> bool:
@@ -81,6 +84,7 @@ class Chat(commands.Cog):
         operator: Operator,
         approvals: Approvals,
         *,
+        addressing: Addressing,
         ledger: Ledger,
         privacy: Privacy,
         reads_all: bool,
@@ -92,6 +96,7 @@ class Chat(commands.Cog):
         self._admission = admission
         self._operator = operator
         self._approvals = approvals
+        self._addressing = addressing
         self._ledger = ledger
         self._privacy = privacy
         self._reads_all = reads_all
@@ -107,9 +112,9 @@ class Chat(commands.Cog):
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
         """Queue a message that is meant for the bot."""
-        if not self._is_addressed(message):
-            return
         try:
+            if not await self._addressing.takes(message):
+                return
             fresh = await self._service.claim(message.id)
         except StoreError as error:
             log.error("A message in channel %s is not answered: %s", message.channel.id, error)
@@ -180,6 +185,13 @@ class Chat(commands.Cog):
         """The same for many at once."""
         self._forget(payload.message_ids)
 
+    @commands.Cog.listener()
+    async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
+        """Let a question that waits be read as it stands now."""
+        asked = self._asked.get(payload.message_id)
+        if asked is not None and asked.rereads:
+            asked.edited = payload.message
+
     async def drain(self, *, patience: float, grace: float) -> None:
         """Take no more messages and tell those who wait in line that they will not be answered;
         let turns under way end within `patience` seconds, then cancel them and give them `grace`
@@ -207,16 +219,6 @@ class Chat(commands.Cog):
                     asked.delivery.withdraw()
                     asked.task.cancel()
 
-    def _is_addressed(self, message: discord.Message) -> bool:
-        if message.author.bot or message.webhook_id or message.type not in _ASKS:
-            return False
-        if message.guild is None or mentions_in_body(message, self._me):
-            return True
-        if message.type is not discord.MessageType.reply or message.reference is None:
-            return False
-        answered = message.reference.cached_message or message.reference.resolved
-        return isinstance(answered, discord.Message) and answered.author.id == self._me.id
-
     async def _receive(
         self,
         message: discord.Message,
@@ -241,6 +243,11 @@ class Chat(commands.Cog):
             if await self._privacy.has_opted_out(guild and guild.id, asker):
                 await _remark(message, OPTED_OUT)
                 return
+            judged = await self._addressing.judge(message, asker)
+            if judged.refusal:
+                if judged.tell:
+                    await _remark(message, judged.refusal)
+                return
         except StoreError as error:
             log.error("A message in channel %s is not answered: %s", message.channel.id, error)
             return
@@ -263,8 +270,7 @@ class Chat(commands.Cog):
         under: discord.Message | None,
         adopted: Sequence[discord.Message],
     ) -> None:
-        channel = message.channel
-        if missing := lacking_to_speak(channel):
+        if missing := lacking_to_speak(message.channel):
             await tell_apart(message, f"I lack the permission {' and '.join(missing)} there")
             return
         question = spoken or words_of(message, self._me)
@@ -273,9 +279,11 @@ class Chat(commands.Cog):
             return
         if not (spoken or adopted):
             self._interrupt(message)
+            message = await self._addressing.place(message, question.text)
+        channel = message.channel
         guild_id = message.guild.id if message.guild else None
         request = TurnRequest(
-            place=Place(guild_id=guild_id, channel_id=channel.id),
+            place=place_of(guild_id, channel, channel.id),
             member=question.author,
             message=question,
             approver=self._approvals.approver(message),
@@ -288,17 +296,17 @@ class Chat(commands.Cog):
             message,
             on_lost=task.cancel,
             asker_id=question.author.id,
-            asker_id=question.author.id,
             ledger=self._ledger,
             cadence=self._cadence,
             adopted=adopted,
             under=under,
             turn_id=question.id,
         ) as delivery:
-            asked = _Asked(task=task, delivery=delivery, place=request.place)
+            asked = _Asked(task=task, delivery=delivery, place=request.place, rereads=not spoken)
             self._asked[question.id] = asked
             try:
-                await self._answer(asked, request, ChannelHistory(channel, self._me))
+                history = await self._addressing.history(under or message, included=bool(spoken))
+                await self._answer(asked, request, history)
             except asyncio.CancelledError as stop:
                 if not asked.begun:
                     await delivery.give_up(why_stopped(stop))
@@ -323,7 +331,7 @@ class Chat(commands.Cog):
         if earlier is not None and earlier.message.id != closed.message.id:
             self._start(_quieten(earlier))
 
-    async def _answer(self, asked: _Asked, request: TurnRequest, history: ChannelHistory) -> None:
+    async def _answer(self, asked: _Asked, request: TurnRequest, history: History) -> None:
         """Wait for the channel, then run the turn."""
         channel_id = request.place.channel_id
         queue = self._queues.setdefault(channel_id, ChannelQueue(tell_after=self._tell_after))
@@ -334,10 +342,17 @@ class Chat(commands.Cog):
         try:
             async with queue.turn(request.member.id, show):
                 asked.begun = True
+                if asked.edited is not None:
+                    request = self._with_edit(request, asked.edited)
                 await self._service.respond(request, history, asked.delivery)
         finally:
             if not queue:
                 self._queues.pop(channel_id, None)
+
+    def _with_edit(self, request: TurnRequest, edited: discord.Message) -> TurnRequest:
+        """The request with the question as it was edited, unless nothing is left of that."""
+        question = words_of(edited, self._me)
+        return replace(request, message=question) if says_something(question) else request
 
 
 def reads_in(message: discord.Message) -> discord.Locale | None:

@@ -18,9 +18,11 @@ import discord
 from discord.ext import commands
 
 from chat.desk import Desk
+from cogs.addressing import addressing_for
 from cogs.approval import PATIENCE, Approvals
 from cogs.aside import NETWORK_ERRORS
 from cogs.asking import Asking
+from cogs.catching_up import CatchingUp
 from cogs.chat import Chat
 from cogs.config import INTENT_LOST, Config
 from cogs.delivery import CADENCE
@@ -45,6 +47,7 @@ from cogs.setup import Setup
 from cogs.tool import Tool
 from cogs.translations.commands import CatalogueTranslator
 from cogs.tree import CommandTree, sync_if_changed
+from cogs.usage import usage_cogs
 from data.heartbeat import keep_beating
 
 log = logging.getLogger(__name__)
@@ -130,6 +133,7 @@ class VerbatimBot(commands.Bot):
             self._desk.admission,
             operator,
             approvals,
+            addressing=addressing_for(self, me, self._desk),
             ledger=ledger,
             privacy=self._desk.privacy,
             reads_all=self._reads_all,
@@ -140,6 +144,9 @@ class VerbatimBot(commands.Bot):
         config = Config(self._service, self._desk.admission, reads_all=self._reads_all)
         await self.add_cog(config)
         await self.add_cog(Setup(self._desk, config.config))
+        for cog in usage_cogs(self._desk, config.config, reads_all=self._reads_all):
+            await self.add_cog(cog)
+        await self.add_cog(CatchingUp(self, self._desk.channels, self._chat.on_message))
         await self.add_cog(Endpoints(self._desk.setup, config.config))
         desk = self._desk
         await self.add_cog(
