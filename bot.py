@@ -239,7 +239,7 @@ async def _run(args: argparse.Namespace, settings: Settings, local: LocalModel |
         from chat.warming import warming
         from cogs.client import run_bot
 
-        unknown = wired.desk.prober.probe_unknown
+        unknown = wired.desk.prober.probe_unknown if settings.probe == "on" else None
         async with warming(wired.store, wired.service.warm_up, first=unknown):
             return await run_bot(
                 wired.service,
@@ -304,6 +304,7 @@ async def _wired(
             # The endpoint may come up later; every turn asks again and says what is wrong.
             log.warning("%s %s", error.member, error.remedy)
         master_key = settings.master_key.get_secret_value() if settings.master_key else None
+        worker = Worker()
         desk = open_desk(
             store,
             open_keys(settings.home, master_key),
@@ -317,18 +318,16 @@ async def _wired(
             services=operators_services(settings),
             mcp_servers=load_mcp_servers(settings.home / MCP_FILE_NAME, os.environ),
             mcp_logs=settings.home / "logs",
+            worker=worker,
         )
-        stack.push_async_callback(desk.endpoints.close)
-        stack.push_async_callback(desk.mcp.toolset.close)
+        for part in (worker, desk.endpoints, desk.mcp.toolset, desk.prober):
+            stack.push_async_callback(part.close)
         await desk.mcp.toolset.start()
-        stack.push_async_callback(desk.prober.close)
-        worker = Worker()
-        stack.push_async_callback(worker.close)
         outside = OutsideTools(desk.services, Fetcher(), worker, on=ON_BY_DEFAULT)
         service = ChatService(
             store=store,
             routes=desk.endpoints,
-            toolsets=[builtin_tools(), outside, desk.mcp.toolset],
+            toolsets=[builtin_tools(), outside, desk.grounder, desk.server_tools, desk.mcp.toolset],
             generation=Generation(
                 max_reply_tokens=settings.max_reply_tokens,
                 temperature=_temperature(settings, embedded=local is not None),
@@ -339,6 +338,7 @@ async def _wired(
             is_operator=lambda user_id: user_id in desk.admission.operators,
             schedulers=desk.schedulers,
             whereabouts=desk.whereabouts,
+            grounder=desk.grounder,
         )
         yield Wired(settings=settings, store=store, provider=provider, service=service, desk=desk)
 

@@ -11,14 +11,18 @@ from typing import Literal
 from chat.admission import Admission
 from chat.answering import AnsweringSettings
 from chat.approval import Policies
+from chat.embedding import ChosenEmbedders
 from chat.endpoints import Connect, Endpoints
 from chat.guild_setup import GuildSetup
+from chat.knowledge import Grounder
+from chat.knowledge_admin import KnowledgeAdmin
 from chat.mcp_admin import McpAdmin
 from chat.personas import Personas, Whereabouts
 from chat.portability import Portability
 from chat.privacy import Privacy
 from chat.probing import Prober
 from chat.quotas import Quotas
+from chat.reminding import Reminding
 from chat.scheduler import Schedulers
 from chat.services import ChosenServices
 from chat.usage import UsageLedger
@@ -28,10 +32,14 @@ from data.services import ServiceKind
 from data.store import Store
 from data.turns import Turns
 from data.unfinished import Unfinished
+from net.fetch import Fetcher
 from providers.base import Provider
+from tools.builtin import ON_BY_DEFAULT
+from tools.builtin.server import ServerTools
 from tools.mcp.link import Opener, Server
 from tools.mcp.toolset import McpToolset
 from tools.services import Service
+from tools.worker.process import Worker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +56,11 @@ class Desk:
     schedulers: Schedulers
     services: ChosenServices
     policies: Policies
+    reminding: Reminding
+    server_tools: ServerTools
     mcp: McpAdmin
+    knowledge: KnowledgeAdmin
+    grounder: Grounder
     answering: AnsweringSettings
     channels: Channels
     quotas: Quotas
@@ -72,15 +84,18 @@ def open_desk(
     services: Mapping[ServiceKind, Service] | None = None,
     mcp_servers: Sequence[Server] = (),
     mcp_logs: Path | None = None,
+    worker: Worker | None = None,
 ) -> Desk:
     """A desk whose `prober` and then `endpoints` are the caller's to close; see Endpoints and
     Admission. With `probes_changes` an endpoint or model is tested as soon as a guild sets it.
     `fallbacks` are the operator's further endpoints.
 
     `mcp_servers` are the operator's, whose programs complain to `mcp_logs`. `mcp.toolset` is the
-    caller's to start and to close.
+    caller's to start and to close. `worker` reads the documents of knowledge, and is the caller's
+    to close.
     """
     admission = Admission(store, approved_guilds=approved_guilds, dms=dms)
+    whereabouts = Whereabouts()
     endpoints = Endpoints(
         store=store,
         keys=keys,
@@ -89,9 +104,10 @@ def open_desk(
         with_model=with_model,
         is_approved=admission.is_approved,
         fallbacks=fallbacks,
+        whereabouts=whereabouts,
     )
     schedulers = Schedulers()
-    whereabouts = Whereabouts()
+    reminding = Reminding(store.reminders)
     prober = Prober(store=store, routes=endpoints, schedulers=schedulers)
     setup = GuildSetup(
         store=store,
@@ -100,6 +116,8 @@ def open_desk(
         admission=admission,
         changed=prober.later if probes_changes else lambda _: None,
     )
+    chosen = ChosenServices(store, keys, admission, operators=services or {})
+    embedders = ChosenEmbedders(chosen)
     return Desk(
         admission=admission,
         endpoints=endpoints,
@@ -109,12 +127,14 @@ def open_desk(
         whereabouts=whereabouts,
         prober=prober,
         schedulers=schedulers,
-        services=ChosenServices(store, keys, admission, operators=services or {}),
+        services=chosen,
         policies=Policies(store=store),
         answering=AnsweringSettings(store),
         channels=store.channels,
         quotas=Quotas(store),
         usage=UsageLedger(store),
+        reminding=reminding,
+        server_tools=ServerTools(store.reminders, reminding.changed, on=ON_BY_DEFAULT),
         mcp=McpAdmin(
             store=store,
             keys=keys,
@@ -126,6 +146,8 @@ def open_desk(
             ),
             is_operator=lambda user_id: user_id in admission.operators,
         ),
+        knowledge=KnowledgeAdmin(store, embedders, worker=worker or Worker(), fetcher=Fetcher()),
+        grounder=Grounder(store.knowledge, embedders),
         turns=store.turns,
         unfinished=store.unfinished,
         privacy=Privacy(store),

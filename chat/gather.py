@@ -14,6 +14,7 @@ from chat.answering import answering_of
 from chat.config import TurnConfig, turn_config
 from chat.endpoints import Route
 from chat.images import ImageReader, attachments_of
+from chat.knowledge import Grounding
 from chat.learning import Learning
 from chat.opting_out import heeded, without_quote_of
 from chat.personas import Whereabouts, texts_of
@@ -42,8 +43,8 @@ class Gathered:
     are the switches that are set, `config` what they amount to with those that were learnt,
     `toolbox` the tools.
     `remarks` tell what is wrong with texts of admins.
-    `attachments` are the files of its messages, the oldest first. The dialogue is made of
-    `messages` and the stored `answers`.
+    `attachments` are the files of its messages, the oldest first. `grounding` is what it may
+    read of the guild's knowledge. The dialogue is made of `messages` and the stored `answers`.
     """
 
     snapshot: Snapshot
@@ -54,6 +55,7 @@ class Gathered:
     cut_point: int | None
     remarks: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    grounding: Grounding
     messages: tuple[ChannelMessage, ...]
     answers: Mapping[int, StoredTurn]
 
@@ -86,11 +88,13 @@ class Gatherer:
         asked: ChannelMessage | None,
         newest: int,
         toolbox: Toolbox,
+        grounding: Grounding,
         now: datetime,
     ) -> Gathered:
         """The inputs of a turn that answers `asked`, with the history before id `newest`.
 
         Without `asked`, as a snapshot command wants it, the dialogue ends with the history.
+        `grounding` is that of the turn, with which the toolbox was made.
         """
         guild = place.guild_id or 0
         wide = await self.store.settings.values(guild, "")
@@ -128,6 +132,7 @@ class Gatherer:
                 participants=tuple(names)[-_SHOWN_PARTICIPANTS:],
                 images=seen.images,
                 unseen=seen.unseen,
+                snippets=await grounding.snippets(dialogue),
             ),
             remarks=texts.remarks,
             stored=per_model,
@@ -136,6 +141,7 @@ class Gatherer:
             opened_by=opened_by,
             cut_point=cut_point,
             attachments=attachments_of(messages),
+            grounding=grounding,
             messages=tuple(messages),
             answers=answers,
         )

@@ -4,10 +4,14 @@ Invariant: every action names the guild, and what is another guild's is told of 
 exist. A document is kept with its whole text or not at all; why not is told in words.
 """
 
+import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from chat.embedding import ChosenEmbedders
+from data.errors import StoreError
 from data.knowledge import (
     EVERYWHERE,
     AuthorisedContexts,
@@ -16,7 +20,6 @@ from data.knowledge import (
     ContextGone,
     Document,
     Duplicate,
-    Embedders,
     NameTaken,
     NewDocument,
     NoText,
@@ -30,6 +33,8 @@ from data.store import Store
 from net.fetch import Fetcher, FetchFailed
 from tools.worker.process import Extracted, JobFailed, Worker
 
+log = logging.getLogger(__name__)
+
 LARGEST_FILE = 10 * 1024 * 1024
 """Bytes of a file that is added."""
 
@@ -37,6 +42,8 @@ MEMBERS_SEARCH = "knowledge_members_search"
 """Whether members may use /knowledge search."""
 
 _READING_SECONDS = 60.0
+_AFTER_TROUBLE = 60.0
+"""Seconds until the next try after trouble with the database."""
 _NEARLY = 0.8
 """Share of a limit from which on it is told of."""
 
@@ -89,9 +96,10 @@ class KnowledgeAdmin:
     """
 
     def __init__(
-        self, store: Store, embedders: Embedders, *, worker: Worker, fetcher: Fetcher
+        self, store: Store, embedders: ChosenEmbedders, *, worker: Worker, fetcher: Fetcher
     ) -> None:
         self._store = store
+        self._embedders = embedders
         self._contexts = store.knowledge.contexts
         self._documents = store.knowledge.documents
         self._retriever = store.knowledge.retriever(embedders)
@@ -101,7 +109,16 @@ class KnowledgeAdmin:
 
     async def run_embedding(self) -> None:
         """Make vectors for what has none yet, forever."""
-        await self._embedding.run()
+        while True:
+            try:
+                await self._embedding.run()
+            except StoreError as error:
+                log.error("Knowledge is not embedded for now: %s", error)
+                await asyncio.sleep(_AFTER_TROUBLE)
+
+    async def close(self) -> None:
+        """Release the connections to embeddings endpoints."""
+        await self._embedders.close()
 
     def embeddings_changed(self) -> None:
         """Another endpoint makes the vectors from now on."""

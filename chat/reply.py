@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from prompt.dispatcher import DISPATCHERS, unwrapped
+from prompt.knowledge import Snippet
 from prompt.values import Span, ToolCall, ToolResult
 from tools.registry import ToolFile
 
@@ -64,16 +65,18 @@ class Reply:
     """Grows while the turn runs. Written by the turn alone; surfaces read it.
 
     `notices` are lines for the member beside the answer: cut short, endpoint down, a call that
-    failed. `files` go with the answer. `remedy` is for surfaces that only an operator sees.
-    `waits_for` tells, while that may take long, what the turn waits for; it is shown quietly and
-    goes away, and is no answer. `silent` tells that an empty answer is to stay one, `is_cut` that
-    its words break off, `has_thought` that there is thinking beside them.
+    failed. `files` go with the answer, `sources` are the documents that it rests on. `remedy` is
+    for surfaces that only an operator sees. `waits_for` tells, while that may take long, what the
+    turn waits for; it is shown quietly and goes away, and is no answer. `silent` tells that an
+    empty answer is to stay one, `is_cut` that its words break off, `has_thought` that there is
+    thinking beside them.
     """
 
     state: ReplyState = "waiting"
     runs: list[ToolRun] = field(default_factory=list[ToolRun])
     notices: list[str] = field(default_factory=list[str])
     files: list[ToolFile] = field(default_factory=list[ToolFile])
+    sources: tuple[Snippet, ...] = ()
     remedy: str = ""
     waits_for: str = ""
     silent: bool = False

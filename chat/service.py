@@ -19,23 +19,25 @@ from chat.details import details, recorded_runs, thought
 from chat.ending import end_failed, end_stopped
 from chat.endpoints import Route, Routes
 from chat.explaining import Explanation, explanation
-from chat.gather import Gathered, Gatherer, turn_id_of
+from chat.gather import Gatherer, turn_id_of
 from chat.generation import Generation
+from chat.knowledge import Grounder, Grounding
 from chat.line import place_in_words
 from chat.metering import UsageRecorder
 from chat.noticing import learn_from
 from chat.overview import Exposure, ExposureChange, Overview, ToolListing
 from chat.personas import Whereabouts
 from chat.planning import Plan
-from chat.ports import History, Member, Place, Presenter, TurnRequest
+from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
 from chat.recording import RecordedRun, Recordings
 from chat.replay import replayable
 from chat.reply import Reply
 from chat.scheduler import Lease, Scheduler, Schedulers
 from chat.showing import Showing
+from chat.sources import cited
 from chat.starting import turn_run
 from chat.switchboard import Switchboard
-from chat.toolbox import Toolbox, Toolboxes
+from chat.toolbox import Toolboxes
 from chat.turn import SLOW_AFTER
 from chat.usage import UsageLedger
 from chat.warming import Unread, warm_up
@@ -66,7 +68,8 @@ class ChatService:
     `secrets` are blotted out of what is shown. `clock` tells the time of a turn, in UTC.
     `slow_after` is how many seconds pass without a first token before the member is told so.
     `toolsets` are where tools come from, those of the earlier one first. `is_operator` tells
-    whether a user runs this bot.
+    whether a user runs this bot. `grounder` finds what guilds' documents say; without one, by words
+    alone.
     """
 
     def __init__(
@@ -84,6 +87,7 @@ class ChatService:
         schedulers: Schedulers | None = None,
         usage: UsageRecorder | None = None,
         whereabouts: Whereabouts | None = None,
+        grounder: Grounder | None = None,
     ) -> None:
         self._store = store
         self._routes = routes
@@ -103,6 +107,7 @@ class ChatService:
         self._house = House(policies=Policies(store=store))
         self._schedulers = schedulers or Schedulers()
         self._usage = usage or UsageLedger(store)
+        self._grounder = grounder or Grounder(store.knowledge)
         self._recordings = Recordings()
         self._showing = Showing(secrets)
         self._counts: dict[tuple[int | None, str, str], Count] = {}
@@ -121,15 +126,25 @@ class ChatService:
         """
         reply = Reply()
         begun: Begun | None = None
+        grounding: Grounding | None = None
         now = self._clock()
 
         async def attempt(route: Route) -> None:
-            nonlocal begun
+            nonlocal begun, grounding
             # Switches and verdicts are kept by model, so its name comes first.
             if not route.provider.model:
                 with self._scheduler(route).breaker.request():
                     await route.provider.resolve_model()
-            plan = await self._plan(route, request, history, now)
+            grounding = grounding or await self._grounder.of(request.place)
+            plan = await self._plan(
+                route,
+                request.place,
+                history,
+                newest=request.message.id,
+                asked=request.message,
+                grounding=grounding,
+                now=now,
+            )
             begun = (
                 Begun(
                     route,
@@ -153,7 +168,7 @@ class ChatService:
         try:
             await in_order(
                 self._routes,
-                request.place.guild_id,
+                request.place,
                 attempt,
                 may_go_on=lambda: begun is None or not begun.run.has_shown_words,
             )
@@ -181,8 +196,8 @@ class ChatService:
         self, place: Place, member: Member, history: History, newest: int, *, masks: bool = False
     ) -> PromptSnapshot:
         """The prompt as it would be now, of messages up to and including id `newest`."""
-        async with self._routes.serving(place.guild_id) as route:
-            plan = await self._plan_without(route, place, history, newest)
+        async with self._routes.serving(place.guild_id, channel_id=place.channel_id) as route:
+            plan = await self._plan(route, place, history, newest=newest + 1)
             last = self._counts.get((place.guild_id, route.key, route.provider.model))
             return self._showing.now(plan, place, member, last, masks=masks)
 
@@ -195,9 +210,9 @@ class ChatService:
     async def warm_up(self, place: Place) -> None:
         """Have the endpoint of a place read what stays of its prompt. Raises EndpointError,
         PromptTooLarge and StoreError."""
-        async with self._routes.serving(place.guild_id) as route:
+        async with self._routes.serving(place.guild_id, channel_id=place.channel_id) as route:
             await route.provider.resolve_model()
-            plan = await self._plan_without(route, place, Unread(), 0)
+            plan = await self._plan(route, place, Unread(), newest=1)
             await warm_up(plan, self._scheduler(route))
 
     async def explain(self, place: Place, message_id: int) -> Explanation | None:
@@ -252,46 +267,32 @@ class ChatService:
         """See Switchboard."""
         return await self._board.toggle(guild_id, name, on)
 
-    async def _toolbox(self, route: Route, place: Place) -> Toolbox:
-        generation = self._generation_of(route)
-        return await self._toolboxes.gather(route, place.guild_id or 0, generation.window)
-
     async def _plan(
-        self, route: Route, request: TurnRequest, history: History, now: datetime
+        self,
+        route: Route,
+        place: Place,
+        history: History,
+        *,
+        newest: int,
+        asked: ChannelMessage | None = None,
+        grounding: Grounding | None = None,
+        now: datetime | None = None,
     ) -> Plan:
-        gathered = await self._gatherer.gather(
-            route,
-            request.place,
-            history,
-            asked=request.message,
-            newest=request.message.id,
-            toolbox=await self._toolbox(route, request.place),
-            now=now,
-        )
-        return self._planned(route, gathered)
-
-    async def _plan_without(
-        self, route: Route, place: Place, history: History, newest: int
-    ) -> Plan:
-        """The plan of a turn that answers nobody, with the history up to `newest`."""
+        """The plan of a turn that answers `asked`, or nobody, with the history before `newest`."""
+        grounding = grounding or await self._grounder.of(place)
+        generation = self._generation_of(route)
+        toolbox = await self._toolboxes.gather(route, place.guild_id or 0, generation.window)
         gathered = await self._gatherer.gather(
             route,
             place,
             history,
-            asked=None,
-            newest=newest + 1,
-            toolbox=await self._toolbox(route, place),
-            now=self._clock(),
+            asked=asked,
+            newest=newest,
+            toolbox=toolbox.with_in_place(grounding.offered),
+            grounding=grounding,
+            now=now or self._clock(),
         )
-        return self._planned(route, gathered)
-
-    def _planned(self, route: Route, gathered: Gathered) -> Plan:
-        return Plan(
-            store=self._store,
-            route=route,
-            gathered=gathered,
-            generation=self._generation_of(route),
-        )
+        return Plan(store=self._store, route=route, gathered=gathered, generation=generation)
 
     async def _answer(
         self, begun: Begun, request: TurnRequest, reply: Reply, presenter: Presenter
@@ -350,6 +351,8 @@ class ChatService:
         """Show the final state and keep what later turns and verdicts build on."""
         if reply.state != "failed":
             reply.state = "done"
+        if begun is not None:
+            reply.sources = cited(begun.plan, begun.run, reply.text)
         shown = await presenter.finish(reply)
         if begun is None:
             return

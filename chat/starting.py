@@ -57,11 +57,17 @@ def turn_run(
     tools = plan.gathered.toolbox.tools
     gate = house.gate(request, asking)
     work = ToolWork(tools, context, reply, changed, gate, repeats=plan.config.repeats)
+    documents = [snippet.text for snippet in snapshot.snippets]
+    if documents:
+        work.hear("\n".join(documents))
     options = replace(
         plan.generation.options(turn_id_of(request.message.id)),
         quoted=calls_in(snapshot.dialogue[-1].text, snapshot.surface),
         copied=frozenset[CallKey]().union(
-            *(calls_in(text, snapshot.surface) for text in foreign(snapshot.dialogue[:-1]))
+            *(
+                calls_in(text, snapshot.surface)
+                for text in (*foreign(snapshot.dialogue[:-1]), *documents)
+            )
         ),
         wire=plan.config.wire,
     )

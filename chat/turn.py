@@ -32,6 +32,7 @@ from prompt.events import (
     TextDelta,
     Usage,
 )
+from prompt.knowledge import Snippet
 from prompt.prompt import Prompt
 from prompt.tokens import estimate
 from prompt.values import PromptItem, TextPart, ToolCall, ToolResult, Turn
@@ -120,6 +121,8 @@ class TurnRun:
         self.native_calls_seen = False
         self.field_sent = False
         """Whether the `tools` field went along with the latest request."""
+        self.context_snippets: tuple[Snippet, ...] = ()
+        """The passages of knowledge in the prompt that was sent last."""
         self.template_opens_think = False
         """Whether an answer closed a block of thinking that it had not opened."""
         self.thinking_never_ends = False
@@ -161,6 +164,7 @@ class TurnRun:
         Run again, with other options or another plan of the same turn, it goes on with the request
         that failed: what tools did is not done twice.
         """
+        self.context_snippets = prompt.report.context_snippets
         prompt = prompt.grown(*self._exchanges)
         last = self._last
         for number in range(self._rounds + 1, MAX_ROUNDS + 1):

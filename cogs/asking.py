@@ -14,12 +14,13 @@ from discord import app_commands, ui
 from discord.ext import commands
 
 from chat.desk import Desk
-from chat.ports import ChannelMessage, Place, Quote, TurnRequest
+from chat.ports import ChannelMessage, Quote, TurnRequest
 from cogs.chat import OPTED_OUT, Chat
 from cogs.files import attachments_in
 from cogs.history import ChannelHistory
 from cogs.in_words import member_of, message_in_words, one_line
 from cogs.permissions import lacking_to_speak, within
+from cogs.places import place_of
 from cogs.ports import Service
 from cogs.rights import MemberRights
 from cogs.translations.saying import retold, tr
@@ -175,7 +176,7 @@ class QuestionForm(ui.Modal):
         if not isinstance(channel, discord.abc.Messageable) or interaction.channel_id is None:
             return
         request = TurnRequest(
-            place=Place(guild_id=interaction.guild_id, channel_id=interaction.channel_id),
+            place=place_of(interaction.guild_id, interaction.channel, interaction.channel_id),
             member=asked.author,
             message=asked,
             rights=MemberRights(self._message, asked.author.id),

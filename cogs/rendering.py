@@ -6,6 +6,7 @@ beside it.
 
 from chat.reply import Reply
 from cogs.in_words import one_line
+from cogs.sources import sources_in_words
 from cogs.splitting import MESSAGE_LIMIT, split
 
 SUBTEXT = "-# "
@@ -32,7 +33,7 @@ def reply_in_messages(
     if final and reply.silent and not (notices or pieces or begun):
         return []
     if final:
-        used = _used(reply)
+        used = [*sources_in_words(reply.sources), *_used(reply)]
         has_said = notices or pieces or reply.files or (reply.silent and used)
         lines = [*notices, *used] if has_said else [_NOTHING, *used]
     else:

@@ -1,9 +1,10 @@
-"""The part of /config that chooses who searches and who draws for a server.
+"""The commands that choose who searches, who draws and who embeds for a server.
 
 Invariant: each command needs Manage Server at that moment and answers the member alone; a key is
 entered in a form, which no other member sees, and is shown to nobody again.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import discord
@@ -22,13 +23,25 @@ _DEFAULT = "default"
 _Field: TypeAlias = "ui.TextInput[ui.Modal]"
 _Provider: TypeAlias = Literal["searxng", "brave", "ddgs", "none", "default"]
 _Images: TypeAlias = Literal["endpoint", "none", "default"]
+_DOES = {"images": "draws", "embeddings": "embeds"}
 
 
 class ServiceCommands(commands.Cog):
-    """Adds its commands to `family`, the /config group."""
+    """Adds its commands to `family`, the /config group, and to `knowledge`, the group of that name.
+    `embeddings_changed` is called when another endpoint embeds."""
 
-    def __init__(self, services: ChosenServices, family: app_commands.Group) -> None:
+    def __init__(
+        self,
+        services: ChosenServices,
+        family: app_commands.Group,
+        knowledge: app_commands.Group,
+        embeddings_changed: Callable[[], None],
+    ) -> None:
         self._services = services
+        self._embeddings_changed = embeddings_changed
+        knowledge.add_command(
+            _command("embeddings", "The endpoint that lets me search by sense", self._embeddings)
+        )
         family.add_command(
             _command("search", "Who searches the web for this server's assistant", self._search)
         )
@@ -55,9 +68,22 @@ class ServiceCommands(commands.Cog):
     async def _images(self, interaction: discord.Interaction, choice: _Images = "endpoint") -> None:
         if choice == "endpoint":
             present = await self._services.chosen(_guild(interaction), "images")
-            await interaction.response.send_modal(ImagesForm(self._services, present))
+            await interaction.response.send_modal(ModelForm(self._services, "images", present))
         else:
             await self._choose_plainly(interaction, "images", choice)
+
+    @app_commands.describe(choice="endpoint asks for more; default: what the bot's operator offers")
+    async def _embeddings(
+        self, interaction: discord.Interaction, choice: _Images = "endpoint"
+    ) -> None:
+        if choice == "endpoint":
+            present = await self._services.chosen(_guild(interaction), "embeddings")
+            await interaction.response.send_modal(
+                ModelForm(self._services, "embeddings", present, self._embeddings_changed)
+            )
+        else:
+            await self._choose_plainly(interaction, "embeddings", choice)
+            self._embeddings_changed()
 
     async def _choose_plainly(
         self, interaction: discord.Interaction, kind: ServiceKind, provider: str
@@ -106,12 +132,21 @@ class SearchForm(Form):
         await interaction.edit_original_response(content=content)
 
 
-class ImagesForm(Form):
-    """URL, model and key of an endpoint that draws."""
+class ModelForm(Form):
+    """URL, model and key of an endpoint that draws or embeds; `changed` is called once it is
+    kept."""
 
-    def __init__(self, services: ChosenServices, present: GuildService | None) -> None:
-        super().__init__(title="An endpoint that draws")
+    def __init__(
+        self,
+        services: ChosenServices,
+        kind: Literal["images", "embeddings"],
+        present: GuildService | None,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(title=f"An endpoint that {_DOES[kind]}")
         self._services = services
+        self._kind: ServiceKind = kind
+        self._changed = changed
         same = present if present is not None and present.provider != NONE else None
         self._url = _url_field("https://host/v1", same)
         self._model: _Field = ui.TextInput(
@@ -122,7 +157,7 @@ class ImagesForm(Form):
         )
         self._key = _key_field(same, needed=False)
         self.add_item(
-            ui.Label(text="URL of an endpoint with OpenAI's images route", component=self._url)
+            ui.Label(text=f"URL of an endpoint with OpenAI's {kind} route", component=self._url)
         )
         self.add_item(ui.Label(text="Model", component=self._model))
         self.add_item(_key_label(self._key))
@@ -136,7 +171,8 @@ class ImagesForm(Form):
             key=self._key.value,
         )
         await interaction.response.defer(ephemeral=True, thinking=True)
-        content = await _chosen(self._services, interaction, "images", wanted)
+        content = await _chosen(self._services, interaction, self._kind, wanted)
+        self._changed()
         await interaction.edit_original_response(content=content)
 
 
@@ -150,6 +186,8 @@ async def _chosen(
         return clipped(str(error), 2000)
     if wanted.provider == NONE:
         return said
+    if kind == "embeddings":
+        return clipped(f"{said} /knowledge info tells how far the documents are with it.", 2000)
     gate = "web" if kind == "search" else "images"
     return clipped(
         f"{said} The assistant uses it while `{gate}` is on in `/config exposure`.", 2000

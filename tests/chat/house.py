@@ -38,7 +38,9 @@ class SoleEndpoint:
         ]
 
     @asynccontextmanager
-    async def serving(self, guild_id: int | None, rank: int = 0) -> AsyncGenerator[Route]:
+    async def serving(
+        self, guild_id: int | None, rank: int = 0, *, channel_id: int | None = None
+    ) -> AsyncGenerator[Route]:
         if rank >= len(self._routes):
             raise NoFurther
         yield self._routes[rank]

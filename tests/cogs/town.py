@@ -27,6 +27,7 @@ from tests.loopback.discord_server.pointing import pointed_at
 from tests.loopback.endpoint import LoopbackEndpoint
 from tools.builtin import builtin_tools
 from tools.toolset import Toolset
+from tools.worker.process import Worker
 
 OPERATORS_KEY = "operators-key-1234"
 
@@ -78,13 +79,21 @@ class Town:
         return found.text
 
     async def slash(
-        self, channel: Channel, user: User, path: str, **options: str | Channel | Upload
+        self,
+        channel: Channel,
+        user: User,
+        path: str,
+        **options: str | int | bool | Channel | Upload,
     ) -> Interaction:
         used = self.server.driver.slash(channel, user, path, options)
         return await self.server.driver.answered(used)
 
     async def said(
-        self, channel: Channel, user: User, path: str, **options: str | Channel | Upload
+        self,
+        channel: Channel,
+        user: User,
+        path: str,
+        **options: str | int | bool | Channel | Upload,
     ) -> str:
         return shown(await self.slash(channel, user, path, **options)).text
 
@@ -140,6 +149,7 @@ async def town(
                 base_url=made.operators.base_url, model="big", api_key=OPERATORS_KEY
             )
             made.store = store
+            worker = Worker(processes=1)
             made.desk = open_desk(
                 store,
                 open_keys(home, None),
@@ -150,14 +160,20 @@ async def town(
                 connect=partial(guilds_provider, limits=Limits()),
                 approved_guilds="all" if approved == "all" else "ask",
                 dms="on" if dms == "on" else "off" if dms == "off" else None,
+                worker=worker,
             )
             service = ChatService(
                 store=store,
                 routes=made.desk.endpoints,
-                toolsets=[toolset or builtin_tools()],
+                toolsets=[
+                    toolset or builtin_tools(),
+                    made.desk.grounder,
+                    made.desk.server_tools,
+                ],
                 generation=Generation(max_reply_tokens=200, temperature=None, context_window=None),
                 secrets=[OPERATORS_KEY],
                 whereabouts=made.desk.whereabouts,
+                grounder=made.desk.grounder,
             )
             with pointed_at(server):
                 made.bot = VerbatimBot(
@@ -173,5 +189,6 @@ async def town(
                     await made.bot.close()
                     await asyncio.wait([running])
                     await made.desk.endpoints.close()
+                    await worker.close()
                     await provider.close()
         assert server.violations() == []
