@@ -31,6 +31,7 @@ from cogs.endpoints import Endpoints
 from cogs.explain import Explain
 from cogs.help import Help
 from cogs.ledger import Ledger
+from cogs.knowledge import Knowledge
 from cogs.leftovers import Leftovers
 from cogs.mcp import Mcp
 from cogs.memory import Memory
@@ -152,7 +153,16 @@ class VerbatimBot(commands.Bot):
         await self.add_cog(
             PersonaCommands(self, desk.personas, desk.whereabouts, self._service, config.config)
         )
-        await self.add_cog(ServiceCommands(self._desk.services, config.config))
+        knowledge = Knowledge(self, me, self._desk.knowledge)
+        await self.add_cog(knowledge)
+        await self.add_cog(
+            ServiceCommands(
+                self._desk.services,
+                config.config,
+                knowledge.knowledge,
+                self._desk.knowledge.embeddings_changed,
+            )
+        )
         await self.add_cog(Probing(self._desk.prober))
         await self.add_cog(tool)
         await self.add_cog(approvals)
