@@ -21,7 +21,6 @@ from chat.personas import Personas, Whereabouts
 from chat.portability import Portability
 from chat.privacy import Privacy
 from chat.probing import Prober
-from chat.reminding import Reminding
 from chat.quotas import Quotas
 from chat.reminding import Reminding
 from chat.scheduler import Schedulers
@@ -130,8 +129,6 @@ def open_desk(
         schedulers=schedulers,
         services=chosen,
         policies=Policies(store=store),
-        reminding=reminding,
-        server_tools=ServerTools(store.reminders, reminding.changed, on=ON_BY_DEFAULT),
         answering=AnsweringSettings(store),
         channels=store.channels,
         quotas=Quotas(store),

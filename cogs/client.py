@@ -18,6 +18,7 @@ import discord
 from discord.ext import commands
 
 from chat.desk import Desk
+from cogs.actions import ServerActions
 from cogs.addressing import addressing_for
 from cogs.approval import PATIENCE, Approvals
 from cogs.aside import NETWORK_ERRORS
@@ -30,8 +31,8 @@ from cogs.details import Details
 from cogs.endpoints import Endpoints
 from cogs.explain import Explain
 from cogs.help import Help
-from cogs.ledger import Ledger
 from cogs.knowledge import Knowledge
+from cogs.ledger import Ledger
 from cogs.leftovers import Leftovers
 from cogs.mcp import Mcp
 from cogs.memory import Memory
@@ -43,6 +44,7 @@ from cogs.pressing import ReplyButtons
 from cogs.privacy import Privacy
 from cogs.probing import Probing
 from cogs.queueing import TELL_AFTER
+from cogs.reminders import Reminders
 from cogs.services import ServiceCommands
 from cogs.setup import Setup
 from cogs.tool import Tool
@@ -178,6 +180,8 @@ class VerbatimBot(commands.Bot):
         admission, reads_all = self._desk.admission, self._reads_all
         await self.add_cog(Help(self, self._service, admission, reads_all=reads_all))
         await self.tree.set_translator(CatalogueTranslator())
+        await self.add_cog(Reminders(self, self._desk.reminding, self._desk.admission))
+        self._desk.server_tools.connect(ServerActions(self))
         self._sync = asyncio.create_task(sync_if_changed(self.tree, self._meta))
 
     async def on_message(self, message: discord.Message, /) -> None:
