@@ -38,9 +38,9 @@ def _spec(name: str, description: str, **parameters: JsonObject) -> ToolSpec:
 
 _MADE_UP = ToolSurface(
     direct=(
-        _spec("tide_table", "Time of high tide today."),
+        _spec("tide_table", "Time of high tide."),
         _spec("find_book", "Find a book.", title=_TEXT),
-        _spec("lend_book", "Lend a book to the member.", book_id=_NUMBER, days=_NUMBER),
+        _spec("lend_book", "Lend a book.", book_id=_NUMBER, days=_NUMBER),
     )
 )
 
@@ -61,7 +61,7 @@ _WORKED = (
         (
             written_call("tide_table", "{}"),
             result_text("tide_table", "16:40"),
-            "High tide is at 16:40.",
+            "At 16:40.",
         ),
     ),
     _Worked("what is 12 plus 30", ("42.",)),
@@ -71,14 +71,14 @@ _WORKED = (
             written_call("find_book", '{"title":"Dune"}'),
             result_text("find_book", "book 31"),
             written_call("lend_book", '{"book_id":31,"days":7}'),
-            result_text("lend_book", "already lent out"),
-            "Sorry, Dune is lent out.",
+            result_text("lend_book", "lent out"),
+            "Dune is lent out.",
         ),
         older=True,
     ),
-    _Worked("hey, how are you?", ("Fine, thanks! And you?",), older=True),
+    _Worked("hey, how are you?", ("Fine, thanks!",), older=True),
     _Worked("who wrote Emma?", ("Jane Austen.",)),
-    _Worked("jaja gracias, me encanta leer", ("¡De nada!",), older=True),
+    _Worked("jaja gracias!", ("¡De nada!",), older=True),
 )
 
 

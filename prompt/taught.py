@@ -7,12 +7,12 @@ spelling.
 # Without a sample call: a placeholder in an instruction is copied into calls.
 HEADER = (
     "Tools as JSON. To use one, answer with its name and a JSON object of arguments in a code "
-    "span; its result comes next. If none is needed, answer in words."
+    "span. If none is needed, answer in words."
 )
 """Stands over the first definitions of a prompt."""
 
-LATER_HEADER = "These tools are on from now, used in the same way:"
-"""Stands over definitions behind others; telling it all again would cost 24 tokens."""
+LATER_HEADER = "These tools are on now, used in the same way:"
+"""Stands over definitions behind others; telling it all again would cost 20 tokens."""
 
 _NO_BRACKETS = str.maketrans("[]", "()")
 
