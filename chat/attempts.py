@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from chat.endpoints import KeyUnreadable, NoFurther, NotServed, Route, Routes
 from chat.noticing import learn_from
 from chat.planning import Plan
+from chat.ports import Place
 from chat.turn import TurnRun
 from prompt.snapshot import PromptTooLarge
 from providers.base import ContextTooLong, EndpointError, Replan
@@ -48,12 +49,12 @@ class Begun:
 
 async def in_order(
     routes: Routes,
-    guild_id: int | None,
+    place: Place,
     attempt: Callable[[Route], Awaitable[None]],
     *,
     may_go_on: Callable[[], bool],
 ) -> None:
-    """Run `attempt` with the endpoints of a guild, one after the other, until it succeeds.
+    """Run `attempt` with the endpoints of a place, one after the other, until it succeeds.
 
     Raises what the first one raised if none succeeds, and what the present one raised if
     `may_go_on` forbids another.
@@ -62,7 +63,7 @@ async def in_order(
     rank = 0
     while True:
         try:
-            async with routes.serving(guild_id, rank) as route:
+            async with routes.serving(place.guild_id, rank, channel_id=place.channel_id) as route:
                 await attempt(route)
                 if rank:
                     model, endpoint = route.provider.model, route.provider.endpoint
@@ -77,7 +78,7 @@ async def in_order(
             if unserved or not may_go_on() or (first is None and not falls_back(error)):
                 raise
             first = first or error
-            log.warning("endpoint %d of server %s did not answer: %s", rank, guild_id, error)
+            log.warning("endpoint %d of server %s did not answer: %s", rank, place.guild_id, error)
         rank += 1
 
 

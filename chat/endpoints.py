@@ -7,20 +7,26 @@ that have begun, and then closes.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast
 
+from chat.personas import Whereabouts
+from chat.ports import Place
 from data.endpoints import GuildEndpoint
 from data.keys import KeyLost, KeyRing
 from data.store import Store
+from prompt.values import Json, JsonObject
 from providers.base import EndpointError, Provider
 
 log = logging.getLogger(__name__)
 
 MODEL = "model"
 """The guild-wide setting that names another model of the operator's endpoint."""
+
+CHANNEL_MODELS = "channel_models"
+"""The guild-wide setting that names models, and endpoints by their URLs, for channels by ids."""
 
 LAST_RESORT = "operator_as_last_resort"
 """The guild-wide setting that lets the operator's endpoint answer where the guild's own fail."""
@@ -66,9 +72,12 @@ class Connect(Protocol):
 class Routes(Protocol):
     """Where a turn asks for its endpoints."""
 
-    def serving(self, guild_id: int | None, rank: int = 0) -> AbstractAsyncContextManager[Route]:
+    def serving(
+        self, guild_id: int | None, rank: int = 0, *, channel_id: int | None = None
+    ) -> AbstractAsyncContextManager[Route]:
         """The route of a guild, None for direct messages and the console, for as long as the
-        context is open. Those of higher `rank` are to be tried when the ones before fail.
+        context is open; of a channel where one is named. Those of higher `rank` are to be tried
+        when the ones before fail.
         Entering raises EndpointError if there is none, NoFurther if the ranks end before."""
         ...
 
@@ -82,6 +91,45 @@ class Operators:
 
 
 Wanted: TypeAlias = GuildEndpoint | Operators
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelModel:
+    """The model of a channel, at the guild's endpoint of this URL, or without one at its first.
+    `operators` tells that it is one of the operator's endpoint, chosen by the operator."""
+
+    model: str
+    url: str = ""
+    operators: bool = False
+
+    def of(self, order: Sequence[Wanted]) -> Wanted | None:
+        """What of a guild's endpoints the channel is to have first; None if that is gone."""
+        for each in order:
+            if isinstance(each, Operators):
+                return replace(each, model=self.model) if self.operators else None
+            if not self.operators and self.url in ("", each.base_url):
+                return replace(each, model=self.model)
+        return None
+
+
+def channel_models(wide: Mapping[str, Json]) -> dict[int, ChannelModel]:
+    """The models of channels by id, out of a guild's settings."""
+    stored = wide.get(CHANNEL_MODELS)
+    if not isinstance(stored, Mapping):
+        return {}
+    found = {id_: read_channel_model(value) for id_, value in cast("JsonObject", stored).items()}
+    return {int(id_): each for id_, each in found.items() if each is not None and id_.isdecimal()}
+
+
+def read_channel_model(value: Json) -> ChannelModel | None:
+    """The model of one channel as it is stored; None if it is not."""
+    if not isinstance(value, Mapping):
+        return None
+    fields = cast("JsonObject", value)
+    model, url = fields.get("model"), fields.get("url", "")
+    if not isinstance(model, str) or not isinstance(url, str) or not model:
+        return None
+    return ChannelModel(model=model, url=url, operators=fields.get("operators") is True)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -110,7 +158,7 @@ class Endpoints:
 
     `connect` makes the provider of a guild's own endpoint, `with_model` one of the operator's
     first with another model. `fallbacks` are the operator's further ones. `is_approved` tells
-    whether the operator's may serve a guild.
+    whether the operator's may serve a guild, `whereabouts` which channel a thread is in.
     """
 
     def __init__(
@@ -123,8 +171,10 @@ class Endpoints:
         with_model: Callable[[str], Provider],
         is_approved: Callable[[int], Awaitable[bool]],
         fallbacks: Sequence[Provider] = (),
+        whereabouts: Whereabouts | None = None,
     ) -> None:
         self._store = store
+        self._whereabouts = whereabouts or Whereabouts()
         self._keys = keys
         self._operators = [operators, *fallbacks]
         self._connect = connect
@@ -138,13 +188,22 @@ class Endpoints:
         return self._operators[0]
 
     @asynccontextmanager
-    async def serving(self, guild_id: int | None, rank: int = 0) -> AsyncGenerator[Route]:
+    async def serving(
+        self, guild_id: int | None, rank: int = 0, *, channel_id: int | None = None
+    ) -> AsyncGenerator[Route]:
         """See Routes. Raises NotServed, NoFurther, and StoreError."""
         order = await self._order(guild_id)
+        choices = channel_models(await self._store.settings.values(guild_id or 0, ""))
+        needed = [*order, *(first for each in choices.values() if (first := each.of(order)))]
+        if guild_id is not None and channel_id is not None:
+            around = self._whereabouts.of(Place(guild_id=guild_id, channel_id=channel_id))
+            choice = choices.get(around.parent_id or channel_id)
+            if choice is not None and (first := choice.of(order)) is not None:
+                order = [first, *(each for each in order if each not in (first, order[0]))]
         if rank >= len(order):
             raise NoFurther
         wanted = order[rank]
-        await self._retire_all_but(guild_id or 0, order)
+        await self._retire_all_but(guild_id or 0, needed)
         made = self._open.setdefault(guild_id or 0, [])
         used = next((each for each in made if each.made_from == wanted), None)
         if used is None:

@@ -8,11 +8,20 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 from chat.admission import Admission
-from chat.endpoints import LAST_RESORT, MODEL, Connect, Endpoints
+from chat.endpoints import (
+    CHANNEL_MODELS,
+    LAST_RESORT,
+    MODEL,
+    ChannelModel,
+    Connect,
+    Endpoints,
+    channel_models,
+)
+from chat.personas import MOST_CHANNELS
 from chat.planning import MAX_REPLANS
 from data.endpoints import GuildEndpoint, TooMany
 from data.keys import KeyLost, origin
@@ -44,6 +53,12 @@ _LIST_PATIENCE = 2.0
 _TEST_TOKENS = 256
 _SHOWN_ANSWER = 100
 _NAMED_MODELS = 10
+
+
+_OPERATORS_MODEL = (
+    "This server uses the operator's endpoint, whose model the operator chooses. Bring an endpoint "
+    "of your own with /config setup to choose a model."
+)
 
 
 class SetupRefused(Exception):
@@ -208,10 +223,7 @@ class GuildSetup:
         if not name:
             raise SetupRefused("Name a model.")
         if not await self._may_choose(guild_id, by=by):
-            raise SetupRefused(
-                "This server uses the operator's endpoint, whose model the operator chooses. "
-                "Bring an endpoint of your own with /config setup to choose a model."
-            )
+            raise SetupRefused(_OPERATORS_MODEL)
         if await self._store.endpoints.get(guild_id) is None:
             await self._store.settings.put(guild_id, "", MODEL, name)
         else:
@@ -240,6 +252,29 @@ class GuildSetup:
         if not answer:
             return f"{where} took the request and said nothing in {seconds:.1f} s."
         return f"It works: {where} answered “{answer}” after {seconds:.1f} s."
+
+    async def set_channel_model(
+        self, guild_id: int, channel_id: int, model: str, *, by: int, url: str = ""
+    ) -> str:
+        """Choose a model for a channel, at the guild's endpoint of `url` if one is named; with an
+        empty one the channel has the guild's again. See `set_model`."""
+        name = checked_model(model)
+        if not await self._may_choose(guild_id, by=by):
+            raise SetupRefused(_OPERATORS_MODEL)
+        own = [each.base_url for each in await self._store.endpoints.all(guild_id)]
+        if url and url not in own:
+            raise SetupRefused("This server has no endpoint of that URL. /config endpoints has.")
+        wide = await self._store.settings.values(guild_id, "")
+        chosen = channel_models(wide)
+        chosen.pop(channel_id, None)
+        if name:
+            chosen[channel_id] = ChannelModel(model=name, url=url, operators=not own)
+        if len(chosen) > MOST_CHANNELS:
+            raise SetupRefused(f"{MOST_CHANNELS} channels have models of their own, the most.")
+        stored = {str(id_): asdict(each) for id_, each in sorted(chosen.items())}
+        await self._store.settings.put(guild_id, "", CHANNEL_MODELS, stored or None)
+        is_listed = not url or url == own[0]
+        return _unlisted(name, await self.models(guild_id, by=by)) if is_listed else ""
 
     async def _may_choose(self, guild_id: int, *, by: int) -> bool:
         own = await self._store.endpoints.get(guild_id) is not None

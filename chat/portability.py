@@ -12,7 +12,7 @@ from typing import cast
 
 from chat.admission import CHANNELS
 from chat.config import checked
-from chat.endpoints import LAST_RESORT
+from chat.endpoints import CHANNEL_MODELS, LAST_RESORT, channel_models, read_channel_model
 from chat.guild_setup import GuildSetup, SetupRefused, checked_model
 from chat.personas import (
     CHANNEL_TEXTS,
@@ -38,7 +38,7 @@ _FALLBACKS = "fallbacks"
 _TOOLS = "tools"
 _KEYS = {
     *("verbatim_config", "endpoint", _FALLBACKS, LAST_RESORT, *TEXTS, CHANNEL_TEXTS),
-    *(CHANNELS, "switches", _TOOLS),
+    *(CHANNEL_MODELS, CHANNELS, "switches", _TOOLS),
 }
 
 
@@ -79,6 +79,11 @@ class Portability:
             _FALLBACKS: [*endpoints[1:]],
             LAST_RESORT: bool(wide.get(LAST_RESORT)),
             **{name: wide.get(name) for name in (*TEXTS, CHANNEL_TEXTS, CHANNELS)},
+            CHANNEL_MODELS: {
+                str(id_): {"model": each.model, "url": each.url}
+                for id_, each in channel_models(wide).items()
+                if not each.operators
+            },
             _TOOLS: {name: wide[name] for name in PORTABLE if name in wide},
             "switches": {model: dict(values) for model, values in everything.items()},
         }
@@ -154,7 +159,7 @@ class _Reading:
         self.lines: list[Line] = []
         self.wide: dict[str, Json] = {}
         self.switches: dict[str, Mapping[str, Json]] = {}
-        self.covered = {LAST_RESORT, *TEXTS, CHANNEL_TEXTS, CHANNELS}
+        self.covered = {LAST_RESORT, *TEXTS, CHANNEL_TEXTS, CHANNEL_MODELS, CHANNELS}
         """What of a guild's settings the file decides; the rest of them stays."""
         self.endpoints: list[tuple[str, str]] = []
         """URL and model of each, in order."""
@@ -167,6 +172,7 @@ class _Reading:
             LAST_RESORT: self._read_last_resort,
             **{name: partial(self._read_text, name) for name in TEXTS},
             CHANNEL_TEXTS: lambda value: self._read_channel_texts(value, channels),
+            CHANNEL_MODELS: lambda value: self._read_channel_models(value, channels),
             CHANNELS: lambda value: self._read_channels(value, channels),
             "switches": self._read_switches,
             _TOOLS: self._read_tools,
@@ -244,6 +250,27 @@ class _Reading:
         for each in doubts:
             self.fine(f"{name}: {each} is no variable and will be empty")
         return True
+
+    def _read_channel_models(self, value: Json, here: Collection[int]) -> None:
+        entries = _mapping(value)
+        if entries is None or len(entries) > MOST_CHANNELS or (entries and not self.endpoints):
+            self.wrong(
+                f"{CHANNEL_MODELS}: must be an object of at most {MOST_CHANNELS} channels, behind "
+                "an endpoint"
+            )
+            return
+        kept: dict[str, Json] = {}
+        for id_, each in entries.items():
+            name, chosen = f"{CHANNEL_MODELS} of {id_[:40]}", read_channel_model(each)
+            if not (id_.isdecimal() and int(id_[:20]) in here):
+                self.wrong(f"{name}: no channel of this server")
+            elif chosen is None or (chosen.url and chosen.url not in dict(self.endpoints)):
+                self.wrong(f"{name}: must hold a model, and the URL of an endpoint above or none")
+            else:
+                kept[id_] = {"model": chosen.model, "url": chosen.url}
+                self.fine(f"{name}: {chosen.model[:100]}")
+        if kept:
+            self.wide[CHANNEL_MODELS] = kept
 
     def _read_channel_texts(self, value: Json, here: Collection[int]) -> None:
         entries = _mapping(value)

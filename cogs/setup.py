@@ -7,12 +7,13 @@ alone, and is acknowledged before any work that may take long.
 import io
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import discord
 from discord import app_commands, ui
 from discord.ext import commands
 
+from chat.config import DEFAULT
 from chat.desk import Desk
 from chat.guild_setup import SetupRefused
 from chat.portability import LARGEST_FILE, Imported
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from discord.types.interactions import SelectMessageComponentInteractionData
 
 log = logging.getLogger(__name__)
+
+_Conversing: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.ForumChannel
 
 _CHANNELS_ID = "setup:channels"
 _EVERYWHERE_ID = "setup:everywhere"
@@ -49,6 +52,7 @@ class Setup(commands.Cog):
             "model", "Choose a model of the endpoint that serves this server", self._model
         )
         model.autocomplete("name")(self._suggest_models)
+        model.autocomplete("endpoint")(self._suggest_endpoints)
         for command in (
             _command("setup", "Bring an endpoint of your own for this server", self._setup),
             model,
@@ -99,19 +103,39 @@ class Setup(commands.Cog):
         present = await self._desk.setup.endpoint(_guild(interaction))
         await interaction.response.send_modal(EndpointForm(self._desk.setup, present))
 
-    @app_commands.describe(name="As the endpoint lists it")
+    @app_commands.describe(
+        name="As the endpoint lists it; default, with a channel, for the server's",
+        channel="For this channel and its threads alone",
+        endpoint="With a channel: the URL of another one of this server's endpoints",
+    )
     async def _model(
-        self, interaction: discord.Interaction, name: app_commands.Range[str, 1, 200]
+        self,
+        interaction: discord.Interaction,
+        name: app_commands.Range[str, 1, 200],
+        channel: _Conversing | None = None,
+        endpoint: app_commands.Range[str, 1, 500] | None = None,
     ) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
-        try:
-            doubt = await self._desk.setup.set_model(
-                _guild(interaction), name, by=interaction.user.id
+        setup, guild_id, by = self._desk.setup, _guild(interaction), interaction.user.id
+        if channel is None and endpoint is not None:
+            await answer_privately(
+                interaction, "An endpoint is chosen for a channel. Name the channel too."
             )
+            return
+        try:
+            if channel is None:
+                doubt = await setup.set_model(guild_id, name, by=by)
+            else:
+                model = "" if name == DEFAULT else name
+                doubt = await setup.set_channel_model(
+                    guild_id, channel.id, model, by=by, url=(endpoint or "").strip()
+                )
         except SetupRefused as error:
             content = str(error)
         else:
-            lines = [f"`{name}` answers from now on. `/config test` tries it.", doubt]
+            where = f" in {channel.mention}" if channel else ""
+            who = "The server's model" if channel and name == DEFAULT else f"`{name}`"
+            lines = [f"{who} answers from now on{where}. `/config test` tries the server's.", doubt]
             content = clipped("\n".join(filter(None, lines)), 2000)
         await interaction.edit_original_response(content=content)
 
@@ -124,6 +148,16 @@ class Setup(commands.Cog):
         found = [name for name in names if typed.lower() in name.lower()]
         short = [name for name in found if len(name) <= _LONGEST_CHOICE]
         return [app_commands.Choice(name=name, value=name) for name in short[:_MOST_CHOICES]]
+
+    async def _suggest_endpoints(
+        self, interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
+        if interaction.guild_id is None or not interaction.permissions.manage_guild:
+            return []
+        own = await self._desk.setup.endpoints(interaction.guild_id)
+        urls = dict.fromkeys(each.base_url for each in own if typed.lower() in each.base_url)
+        short = [url for url in urls if len(url) <= _LONGEST_CHOICE]
+        return [app_commands.Choice(name=url, value=url) for url in short[:_MOST_CHOICES]]
 
     async def _channels(self, interaction: discord.Interaction) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)

@@ -174,6 +174,7 @@ VALID: dict[str, Any] = {
     "server_rules": None,
     "pinned_notes": "The cup is on Sunday.",
     "channel_personas": {"100": {"persona": "Be a pirate.", "notes": "", "how": "append"}},
+    "channel_models": {"101": {"model": "third", "url": "https://9.9.9.9/v1"}},
     "channels": ["100"],
     "switches": {"first": {"nudge": "off"}},
     "tools": {
@@ -199,6 +200,7 @@ async def test_a_file_takes_the_place_of_what_was_there(store: Store, desk: Desk
             "persona": "Pip",
             "pinned_notes": "The cup is on Sunday.",
             "channel_personas": VALID["channel_personas"],
+            "channel_models": VALID["channel_models"],
             "channels": ["100"],
             "operator_as_last_resort": True,
             **VALID["tools"],
@@ -230,7 +232,7 @@ async def test_a_key_stays_where_the_file_names_the_same_server(desk: Desk) -> N
     assert (await stored(desk)).sealed_key is not None
     await read_in(desk, VALID | {"endpoint": {"base_url": "https://9.9.9.9/v1", "model": "m"}})
     assert (await stored(desk)).sealed_key is None
-    await read_in(desk, VALID | {"endpoint": None, "fallbacks": []})
+    await read_in(desk, VALID | {"endpoint": None, "fallbacks": [], "channel_models": None})
     assert await desk.setup.endpoint(GUILD) is None
 
 
@@ -251,6 +253,10 @@ async def test_a_key_stays_where_the_file_names_the_same_server(desk: Desk) -> N
         ({"persona": "x" * (LONGEST_TEXT + 1)}, "at most 4000"),
         ({"server_rules": 5}, "must be a text"),
         ({"server_rules": "a\n{% for x in y %}"}, "server_rules: Line 2"),
+        ({"channel_models": {"9": {"model": "x"}}}, "of 9: no channel of this server"),
+        ({"channel_models": {"100": {"model": ""}}}, "of 100: must hold a model"),
+        ({"channel_models": {"100": {"model": "x", "url": "y"}}}, "of 100: must hold a model"),
+        ({"endpoint": None, "fallbacks": []}, "behind an endpoint"),
         ({"channel_personas": []}, "must be an object of at most 50"),
         ({"channel_personas": {"9": {"persona": "x"}}}, "of 9: no channel of this server"),
         ({"channel_personas": {"100": {"persona": "x"}}}, "of 100: must hold persona, notes"),
@@ -306,5 +312,5 @@ async def test_a_file_does_not_choose_a_model_of_the_operators(store: Store, des
     with pytest.raises(SetupRefused, match="whose model the operator chooses"):
         await desk.setup.set_model(GUILD, "expensive", by=ADMIN)
     await desk.setup.set_model(GUILD, "expensive", by=OPERATOR)
-    assert (await read_in(desk, VALID | {"endpoint": None, "fallbacks": []})).done
+    assert (await read_in(desk, VALID | {"endpoint": None, "fallbacks": [], "channel_models": None})).done
     assert (await store.settings.values(GUILD, ""))["model"] == "expensive"

@@ -83,6 +83,7 @@ class Town:
         channel: Channel,
         user: User,
         path: str,
+        /,
         **options: str | int | bool | Channel | Upload,
     ) -> Interaction:
         used = self.server.driver.slash(channel, user, path, options)
@@ -93,6 +94,7 @@ class Town:
         channel: Channel,
         user: User,
         path: str,
+        /,
         **options: str | int | bool | Channel | Upload,
     ) -> str:
         return shown(await self.slash(channel, user, path, **options)).text
