@@ -146,9 +146,10 @@ class Warmer:
 
 @asynccontextmanager
 async def warming(
-    store: Store, warm: Warms, *, first: Callable[[], Awaitable[None]]
+    store: Store, warm: Warms, *, first: Callable[[], Awaitable[None]] | None = None
 ) -> AsyncGenerator[None]:
-    """Warm up in the background, beginning after `first`, as long as the context is open."""
+    """Warm up in the background, beginning after `first` if given, as long as the context is
+    open."""
     warmer = Warmer(store=store, warm=warm)
     await warmer.begin(first)
     try:

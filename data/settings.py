@@ -143,6 +143,12 @@ class Settings(ServiceSettings):
         "what /config dms says",
         examples=["off"],
     )
+    probe: OnOff = Field(
+        default="on",
+        description="on or off: whether your endpoint is asked a few tiny questions at start, as "
+        "long as nothing is known of it, to learn how it takes tools",
+        examples=["off"],
+    )
     log_level: LogLevel = Field(
         default="info", description="how much is logged: debug, info, warning, error or critical"
     )

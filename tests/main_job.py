@@ -120,12 +120,14 @@ class Scene:
 
 @asynccontextmanager
 async def scene(home: Path, environment: Mapping[str, str]) -> AsyncGenerator[Scene]:
-    """The bot, connected to a loopback Discord and with its database in `home`."""
+    """The bot, connected to a loopback Discord and with its database in `home`. Unless
+    `environment` says otherwise, it does not test its endpoint by itself."""
     async with LoopbackDiscord() as server, BotProcess(server) as bot:
         guild = server.build.guild()
         channel = server.build.channel(guild, "general")
         member = server.build.user("alice", guild)
-        await bot.start(["run"], {"VERBATIM_HOME": str(home), **environment})
+        settings = {"VERBATIM_HOME": str(home), "VERBATIM_PROBE": "off", **environment}
+        await bot.start(["run"], settings)
         await server.wait_for(lambda record: record.kind == "identify", timeout=60)
         yield Scene(server, channel, member, home, bot)
 
