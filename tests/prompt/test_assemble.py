@@ -157,6 +157,7 @@ SPECIAL = {
     "deferred_names": WAITING,
     "images": SEEING,
     "knowledge": GROUNDED,
+    "pinned_notes": replace(FULL, pinned_notes="The raid is on Friday."),
 }
 
 
