@@ -25,6 +25,9 @@ log = logging.getLogger(__name__)
 CADENCE = 1.5
 """Seconds between two edits while the reply grows."""
 
+ANSWERABLE_FOR = 14 * 60.0
+"""Seconds after which Discord is not trusted to take an answer; it does for fifteen minutes."""
+
 _MOST_FILES = 10
 _NO_MENTIONS = discord.AllowedMentions.none()
 
@@ -69,7 +72,7 @@ class Whisper:
         files, left_out = sendable(reply.files, self._channel)
         contents += left_out
         try:
-            if not self._interaction.is_expired():
+            if not self._is_over:
                 await self._answer(contents)
                 if files:
                     uploads = as_uploads(files[:_MOST_FILES])
@@ -84,6 +87,11 @@ class Whisper:
         except (discord.HTTPException, *NETWORK_ERRORS) as error:
             log.warning("A private answer was not shown: %s", error)
         return ()
+
+    @property
+    def _is_over(self) -> bool:
+        age = discord.utils.utcnow() - self._interaction.created_at
+        return age.total_seconds() > ANSWERABLE_FOR
 
     def _contents(self, *, final: bool) -> list[str]:
         now = asyncio.get_running_loop().time()
@@ -100,7 +108,7 @@ class Whisper:
 
     async def _show(self) -> None:
         """Show the beginning of the reply while it grows."""
-        while not self._interaction.is_expired():
+        while not self._is_over:
             await self._news.wait()
             self._news.clear()
             if contents := self._contents(final=False):

@@ -25,11 +25,12 @@ from tests.loopback.discord_server.wire import (
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class User:
-    """An account, a person's or a bot's."""
+    """An account, a person's or a bot's. `locale` is the language of their client."""
 
     id: int
     name: str
     bot: bool = False
+    locale: str = "en-US"
 
     @property
     def mention(self) -> str:
@@ -60,7 +61,8 @@ class Member:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Guild:
-    """A server in Discord's sense. Roles and members by id; @everyone has the guild's own id."""
+    """A server in Discord's sense. Roles and members by id; @everyone has the guild's own id.
+    `locale` is the language that it prefers."""
 
     id: int
     name: str
@@ -68,6 +70,7 @@ class Guild:
     joined: float
     roles: dict[int, Role] = field(default_factory=dict[int, Role])
     members: dict[int, Member] = field(default_factory=dict[int, Member])
+    locale: str = "en-US"
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

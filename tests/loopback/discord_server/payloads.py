@@ -72,7 +72,6 @@ GUILD_CONSTANTS: Payload = {
     "banner": None,
     "premium_tier": 0,
     "premium_subscription_count": 0,
-    "preferred_locale": "en-US",
     "public_updates_channel_id": None,
     "safety_alerts_channel_id": None,
     "nsfw_level": 0,
@@ -136,6 +135,7 @@ class Payloads:
         """A guild object as REST gives it."""
         return {
             **GUILD_CONSTANTS,
+            "preferred_locale": guild.locale,
             "id": str(guild.id),
             "name": guild.name,
             "owner_id": str(guild.owner.id),
@@ -234,7 +234,7 @@ class Payloads:
             "data": interaction.data,
             "channel_id": str(channel.id),
             "channel": channel_payload(channel),
-            "locale": "en-US",
+            "locale": interaction.user.locale,
             "entitlements": [],
             "entitlement_sku_ids": [],
             "app_permissions": str(permissions_of(self._world.bot, channel)),
@@ -246,8 +246,8 @@ class Payloads:
             payload["user"] = user_payload(interaction.user)
         else:
             payload["guild_id"] = str(guild.id)
-            payload["guild_locale"] = "en-US"
-            payload["guild"] = {"id": str(guild.id), "locale": "en-US", "features": []}
+            payload["guild_locale"] = guild.locale
+            payload["guild"] = {"id": str(guild.id), "locale": guild.locale, "features": []}
             member = guild.members[interaction.user.id]
             permissions = str(permissions_of(interaction.user, channel))
             payload["member"] = {**member_payload(member), "permissions": permissions}

@@ -1,0 +1,99 @@
+"""Asking about a message from its menu, over real sockets."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from cogs import whispering
+from cogs.asking import NAME
+from cogs.chat import OPTED_OUT
+from tests.cogs.town import Town, shown, town
+from tests.loopback.discord_server import Interaction, Message, Permission, User
+from tests.loopback.endpoint import Step
+
+
+async def asked(here: Town, user: User, about: Message, text: str, who: str) -> Interaction:
+    opened = await here.server.driver.answered(here.server.driver.use_on(user, about, NAME))
+    values = {"question": text, "who": [who]}
+    sent = here.server.driver.submit(user, opened, values)
+    return await here.server.driver.answered(sent)
+
+
+async def test_everyone_reads_the_answer_below_the_message(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        say = here.server.driver.say
+        about = say(here.home_channel, here.operator, "The kettle\nis a teapot.")
+        say(here.home_channel, here.operator, "Anyway.")
+        here.operators.add(Step(text="It is not."))
+        used = await asked(here, here.alice, about, "Is that so?", "here")
+        assert "I answer below that message" in shown(used).text
+        answer = await here.server.wait_for_message(
+            here.home_channel, lambda m: m.reply_to is about and "It is not." in m.text
+        )
+        assert not answer.ephemeral
+        last = here.operators.received[-1].messages[-1]["content"]
+        assert '[in reply to Owner: "The kettle is a teapot."]\nIs that so?\n[from Alice]' in last
+        await here.until(lambda: bool(answer.components))
+        async with asyncio.timeout(5):  # it is kept once it is shown
+            while not (stored := await here.store.turns.by_messages([answer.id])):
+                await asyncio.sleep(0.01)
+        assert stored[answer.id].member_id == here.alice.id
+        here.server.driver.press(here.alice, answer, "Delete")
+        await here.until(lambda: answer.deleted)
+
+
+async def test_a_private_answer_is_in_no_channel_and_no_later_prompt(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        about = here.server.driver.say(here.home_channel, here.operator, "Hm.")
+        long = "word " * 600
+        here.operators.add(Step(text=f"Psst. {long}", split=500))
+        used = await asked(here, here.alice, about, "What does that mean?", "alone")
+        await here.until(lambda: bool(used.followups) and "Psst." in shown(used).text)
+        assert all(message.ephemeral for message in used.followups)
+        assert here.server.messages(here.home_channel) == [about]
+        here.operators.add(Step(text="Hello."))
+        await here.answer(here.ask(here.home_channel, here.alice, "Hi"), contains="Hello.")
+        assert "Psst" not in here.operators.received[-1].raw.decode()
+        assert "What does that mean?" not in here.operators.received[-1].raw.decode()
+
+
+async def test_a_private_answer_that_took_too_long_comes_by_direct_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whispering, "ANSWERABLE_FOR", 0.0)
+    async with town(tmp_path) as here:
+        about = here.server.driver.say(here.home_channel, here.operator, "Hm.")
+        here.operators.add(Step(text="At last."))
+        opened = await here.server.driver.answered(
+            here.server.driver.use_on(here.alice, about, NAME)
+        )
+        here.server.driver.submit(here.alice, opened, {"question": "Well?", "who": ["alone"]})
+        mail = here.server.build.direct_messages(here.alice)
+        await here.server.wait_for_message(mail, lambda m: m.text == "At last.")
+        first, _ = here.server.messages(mail)
+        assert "took longer" in first.text
+        assert here.server.messages(here.home_channel) == [about]
+
+
+async def test_what_stands_in_the_way_is_told_to_the_asker(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        driver, privacy = here.server.driver, here.desk.privacy
+        about = driver.say(here.home_channel, here.operator, "Hm.")
+
+        async def refusal() -> str:
+            return shown(await driver.answered(driver.use_on(here.alice, about, NAME))).text
+
+        await privacy.opt_out(here.home.id, here.alice.id)
+        assert await refusal() == OPTED_OUT
+        await privacy.opt_in(here.home.id, here.alice.id)
+        await privacy.opt_out(here.home.id, here.operator.id)
+        assert "author does not want" in await refusal()
+        await privacy.opt_in(here.home.id, here.operator.id)
+        other = here.server.build.channel(here.home, "other")
+        await here.desk.admission.limit_channels(here.home.id, [other.id])
+        assert "admins chose others" in await refusal()
+        await here.desk.admission.limit_channels(here.home.id, [])
+        here.server.build.overwrite(here.home_channel, here.alice, deny=Permission.SEND_MESSAGES)
+        used = await asked(here, here.alice, about, "Well?", "here")
+        assert "You may not write here" in shown(used).text

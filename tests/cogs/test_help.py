@@ -1,0 +1,65 @@
+"""What /help tells, to whom, and where."""
+
+from pathlib import Path
+
+from tests.cogs.town import Town, town
+from tests.loopback.discord_server import Channel, Permission, User
+
+
+async def told(here: Town, user: User, channel: Channel | None = None) -> str:
+    text = await here.said(channel or here.home_channel, user, "help")
+    assert len(text) <= 2000
+    return text
+
+
+async def test_a_member_reads_what_works_for_them(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        text = await told(here, here.alice)
+        assert "**Here** I read and answer in this channel." in text
+        assert f"Mention <@{here.server.bot.id}>" in text
+        assert "**Model** big, by the endpoint of my operator" in text
+        assert "roll dice" in text
+        assert "- `/memory` What I remember about you here" in text
+        assert "- Ask about this message: in the menu of a message, under Apps" in text
+        assert "/config" not in text
+        assert "127.0.0.1" not in text
+        assert "- `/config` " in await told(here, here.operator)
+
+
+async def test_what_is_in_the_way_is_named(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        build = here.server.build
+        silent, unread = build.channel(here.home, "silent"), build.channel(here.home, "unread")
+        build.overwrite(silent, here.server.bot, deny=Permission.SEND_MESSAGES)
+        build.overwrite(unread, here.server.bot, deny=Permission.READ_MESSAGE_HISTORY)
+        assert "I lack Send Messages." in await told(here, here.alice, silent)
+        assert "better with Read Message History." in await told(here, here.alice, unread)
+        await here.desk.admission.limit_channels(here.home.id, [here.home_channel.id])
+        elsewhere = build.channel(here.home, "elsewhere")
+        assert "admins chose others" in await told(here, here.alice, elsewhere)
+
+
+async def test_direct_messages_tell_of_themselves(tmp_path: Path) -> None:
+    async with town(tmp_path, dms="off") as here:
+        mail = here.server.build.direct_messages
+        assert "do not chat in direct messages" in await told(here, here.alice, mail(here.alice))
+        operators = await told(here, here.operator, mail(here.operator))
+        assert "I answer you in direct messages." in operators
+        assert "/config" not in operators
+
+
+async def test_a_server_that_waits_for_the_operator_reads_why(tmp_path: Path) -> None:
+    async with town(tmp_path, away=True) as here:
+        text = await told(here, here.stranger, here.away_channel)
+        assert "**Model** " in text
+        assert "operator" in text
+        assert "big" not in text
+
+
+async def test_it_speaks_german_to_those_who_do(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        here.alice.locale = "de"
+        text = await told(here, here.alice)
+        assert "**Hier** Ich lese und antworte in diesem Kanal." in text
+        assert "- `/gedächtnis` Was ich mir hier über dich gemerkt habe" in text
+        assert "- Nach dieser Nachricht fragen: im Menü einer Nachricht, unter Apps" in text

@@ -1,0 +1,85 @@
+"""Every command has a name and a description in every language, within Discord's limits."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from cogs.translations.catalogue import LANGUAGES, catalogue
+from tests.cogs.town import town
+from tests.loopback.discord_server.command_rules import check_command, is_valid_name
+from tests.loopback.discord_server.limits import Limits
+from tests.loopback.discord_server.wire import Payload, objects
+
+LIMITS = Limits()
+
+
+@pytest.fixture(scope="module")
+def declared(tmp_path_factory: pytest.TempPathFactory) -> list[Payload]:
+    """The commands as they were registered."""
+
+    async def register() -> list[Payload]:
+        async with town(tmp_path_factory.mktemp("commands")) as here:
+            return [command.declared for command in here.server.world.commands_in(here.home)]
+
+    return asyncio.run(register())
+
+
+def parts(command: Payload, path: str = "") -> Iterator[tuple[str, Payload]]:
+    """A command with its groups, subcommands, options and choices, each with where it stands."""
+    path = f"{path} {command['name']}".strip()
+    yield path, command
+    for option in objects(command.get("options")):
+        yield from parts(option, path)
+    for choice in objects(command.get("choices")):
+        yield f"{path}={choice['name']}", choice
+
+
+def in_language(node: Payload, language: str) -> Payload:
+    """A command as those see it who use that language."""
+    shown = {**node}
+    for key in ("name", "description"):
+        if language in (node.get(f"{key}_localizations") or {}):
+            shown[key] = node[f"{key}_localizations"][language]
+    for key in ("options", "choices"):
+        if node.get(key):
+            shown[key] = [in_language(child, language) for child in objects(node[key])]
+    return shown
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_is_left_in_english(declared: list[Payload], language: str) -> None:
+    missing = [
+        f"{path}: {key}"
+        for command in declared
+        for path, node in parts(command)
+        for key in ("name", "description")
+        if node.get(key) and language not in (node.get(f"{key}_localizations") or {})
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_discord_takes_what_is_translated(declared: list[Payload], language: str) -> None:
+    for command in declared:
+        check_command(in_language(command, language), command["name"], LIMITS)
+        for path, node in parts(command):
+            if node.get("description"):
+                assert is_valid_name(in_language(node, language)["name"], LIMITS), path
+    names = [(each["type"], in_language(each, language)["name"]) for each in declared]
+    assert len(set(names)) == len(names)
+
+
+def test_no_command_is_translated_that_there_is_not(declared: list[Payload]) -> None:
+    paths = {path for command in declared for path, _ in parts(command)}
+    for language in LANGUAGES:
+        known = catalogue(language)
+        assert {*known.commands} <= paths
+        assert {f"{command} {option}" for command, option in known.options} <= paths
+        choices = {path.partition("=")[2] for path in paths}
+        assert {*known.choices} <= choices
+
+
+def test_there_are_few_enough_commands(declared: list[Payload]) -> None:
+    """Discord takes a hundred commands and refuses all if there is one more."""
+    assert len(declared) <= 30
