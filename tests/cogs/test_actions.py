@@ -10,7 +10,6 @@ from tests.cogs.town import Town, town
 from tests.loopback.discord_server import Channel, Message, Permission, Role, User
 from tests.loopback.discord_server.model import walk_components
 from tests.loopback.endpoint import Step
-from tools.builtin.server import NO_SERVER
 
 READING = Permission.VIEW_CHANNEL | Permission.READ_MESSAGE_HISTORY
 
@@ -200,30 +199,6 @@ async def test_without_the_permission_there_is_no_poll(here: Town) -> None:
     told = await called(here, "create_poll", POLL, user=here.operator)
     assert "The bot lacks the permission Create Polls" in told
     assert [m for m in here.server.messages(here.home_channel) if m.poll] == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"answers": ["Yes", "yes "]}, "Two answers are alike"),
-        ({"answers": ["Yes", "  "]}, "need words"),
-        ({"answers": [str(number) for number in range(11)]}, "invalid_arguments"),
-        ({"hours": 1000}, "invalid_arguments"),
-    ],
-)
-async def test_a_poll_that_discord_would_refuse(
-    here: Town, changes: dict[str, object], reason: str
-) -> None:
-    await switched_on(here, "create_poll")
-    assert reason in await called(here, "create_poll", {**POLL, **changes})
-
-
-async def test_what_needs_a_server_is_off_in_direct_messages(here: Town) -> None:
-    tools = {each.tool.spec.name: each.off for each in await here.desk.server_tools.offered(0)}
-    assert tools == {
-        **dict.fromkeys(("set_reminder", "list_reminders", "cancel_reminder"), ""),
-        **dict.fromkeys(("read_channel", "server_info", "member_info", "create_poll"), NO_SERVER),
-    }
 
 
 async def test_they_wait_for_an_admin_and_say_so(here: Town) -> None:
