@@ -204,8 +204,8 @@ class Quotas:
             if part >= WARN_AT and await self._store.usage.warn_once(guild_id, now.date()):
                 warnings.append(Nearing(guild_id=guild_id, part=part))
             if part >= 1:
-                whose = "This server's budget" if guild_id else "My budget"
-                stops.append((_tomorrow(now), f"{whose} for today is used up."))
+                named = "This server's budget" if guild_id else "My budget"
+                stops.append((_tomorrow(now), f"{named} for today is used up."))
         return stops, warnings
 
     async def _over(self, rule: _Rule, guild_id: int, now: datetime) -> list[tuple[datetime, str]]:

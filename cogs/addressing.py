@@ -4,7 +4,6 @@ Invariant: the bot's own messages, those of webhooks and of bots that nobody lis
 and bots that were listed never keep a conversation going among themselves.
 """
 
-import copy
 import logging
 from collections.abc import Collection
 
@@ -21,7 +20,7 @@ from cogs.history import ChannelHistory, ReplyChain
 from cogs.in_words import mentions_in_body
 from cogs.permissions import within
 from cogs.rendering import SUBTEXT
-from cogs.threads import thread_for
+from cogs.threads import standing_in, thread_for
 from providers.base import EndpointError
 
 log = logging.getLogger(__name__)
@@ -123,9 +122,7 @@ class Addressing:
             return message
         thread, why_not = await thread_for(message, topic)
         if thread is not None:
-            moved = copy.copy(message)
-            moved.channel = thread
-            return moved
+            return standing_in(message, thread)
         if why_not and channel.id not in self._told_threads:
             self._told_threads.add(channel.id)
             await self._say(message, why_not)

@@ -20,6 +20,7 @@ from cogs.in_words import member_of
 from cogs.permissions import Channel
 from cogs.ports import Service
 from cogs.rendering import without_remarks
+from cogs.threads import standing_in
 from cogs.tree import BROKEN, answer_privately
 from data.errors import StoreError
 from data.turns import Turns
@@ -185,8 +186,14 @@ def _refusal(interaction: discord.Interaction, action: Action, answered: Answere
 
 
 async def _question(channel: Channel, answered: Answered) -> discord.Message | None:
-    """The message that was answered; None if it is gone."""
+    """The message that was answered; None if it is gone. The one on which a thread hangs stands in
+    the channel around that."""
     try:
+        if isinstance(channel, discord.Thread) and channel.id == answered.asked_id:
+            around = channel.parent
+            if not isinstance(around, discord.TextChannel):
+                return None
+            return standing_in(await around.fetch_message(answered.asked_id), channel)
         return await channel.fetch_message(answered.asked_id)
     except discord.NotFound:
         return None

@@ -4,6 +4,7 @@ Invariant: a message has one thread at most; one that is there already is used, 
 be opened the answer comes in the channel, and says why.
 """
 
+import copy
 import logging
 
 import discord
@@ -50,6 +51,13 @@ async def thread_for(message: discord.Message, topic: str) -> tuple[discord.Thre
     except NETWORK_ERRORS as error:
         log.warning("No thread in channel %s: %s", channel.id, error)
     return None, "I could not open a thread, so I answer here."
+
+
+def standing_in(message: discord.Message, thread: discord.Thread) -> discord.Message:
+    """`message`, on which `thread` hangs, as if it stood in there."""
+    moved = copy.copy(message)
+    moved.channel = thread
+    return moved
 
 
 async def _existing(guild: discord.Guild, message_id: int) -> tuple[discord.Thread | None, str]:

@@ -10,9 +10,6 @@ from tests.loopback.discord_server.limits import Limits
 from tests.loopback.discord_server.model import Message, walk_components
 from tests.loopback.discord_server.wire import ComponentKind, Payload, objects
 
-NO_NAMES: Sequence[str] = ()
-
-
 def find_component(message: Message, name: str) -> Payload:
     """The component of a message with that custom id or label, if it can be used."""
     with_id = [c for c in walk_components(message.components) if c.get("custom_id")]
@@ -86,7 +83,9 @@ def _field_of(holder: Payload) -> Payload | None:
 
 def _untouched(field: Payload) -> str | Sequence[str]:
     """What a field holds that a member left as it was."""
-    return str(field.get("value") or "") if field["type"] == ComponentKind.TEXT_INPUT else NO_NAMES
+    if field["type"] == ComponentKind.TEXT_INPUT:
+        return str(field.get("value") or "")
+    return [option["value"] for option in objects(field.get("options")) if option.get("default")]
 
 
 def _fill(field: Payload, entered: str | Sequence[str], limits: Limits) -> Payload:

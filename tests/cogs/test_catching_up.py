@@ -1,0 +1,83 @@
+"""What was written while the bot had no session is answered, once, and in bounds."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from cogs import catching_up
+from tests.cogs.conftest import Scene
+from tests.loopback.discord_server import Message
+
+SILENCE = 0.4
+
+
+def asked(scene: Scene) -> list[str]:
+    return [stage.request.message.text for stage in scene.service.stages]
+
+
+def miss(scene: Scene, text: str) -> Message:
+    """A question that no session hears of."""
+    mention = scene.server.bot.mention
+    return scene.server.driver.say(scene.channel, scene.alice, f"{mention} {text}")
+
+
+async def test_what_was_missed_over_a_restart_is_answered_oldest_first(scene: Scene) -> None:
+    scene.ask("before")
+    await scene.turns_done()
+    await scene.stop()
+    scene.server.driver.say(scene.channel, scene.bob, "nobody asked")
+    miss(scene, "one")
+    miss(scene, "two")
+    await scene.start()
+    await scene.turns_done(3)
+    await asyncio.sleep(SILENCE)
+    assert asked(scene) == ["before", "one", "two"]
+
+
+async def test_what_was_answered_is_not_answered_again(scene: Scene) -> None:
+    scene.ask("before")
+    await scene.turns_done()
+    await scene.stop()
+    question = miss(scene, "one")
+    await scene.start()
+    await scene.turns_done(2)
+    scene.server.driver.redeliver(question)
+    await scene.stop()
+    await scene.start()
+    await asyncio.sleep(SILENCE)
+    assert asked(scene) == ["before", "one"]
+
+
+async def test_a_channel_that_the_bot_never_took_part_in_is_left_alone(scene: Scene) -> None:
+    await scene.stop()
+    miss(scene, "one")
+    await scene.start()
+    await asyncio.sleep(SILENCE)
+    assert asked(scene) == []
+
+
+async def test_what_is_old_stays_unanswered(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene.ask("before")
+    await scene.turns_done()
+    await scene.stop()
+    miss(scene, "one")
+    monkeypatch.setattr(catching_up, "OLDEST", timedelta(seconds=-5))
+    await scene.start()
+    await asyncio.sleep(SILENCE)
+    assert asked(scene) == ["before"]
+
+
+async def test_a_session_that_cannot_be_resumed_misses_nothing(scene: Scene) -> None:
+    quiet = scene.server.build.channel(scene.guild, "quiet")
+    scene.server.driver.say(scene.channel, scene.bob, "something was heard")
+    await asyncio.sleep(0.1)
+    position = len(scene.server.journal)
+    scene.server.gateway.invalidate(resumable=False)
+    mention = scene.server.bot.mention
+    scene.server.driver.say(quiet, scene.alice, f"{mention} in between")
+    await scene.server.wait_for(
+        lambda record: record.kind == "identify", since=position, timeout=15
+    )
+    await scene.turns_done()
+    assert asked(scene) == ["in between"]
