@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import httpx2
-from openai import APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, OpenAIError
+from openai import APIStatusError, AsyncOpenAI, OpenAIError
 
 from prompt.events import Begun, Finished, StreamEvent
 from prompt.prompt import Prompt
@@ -31,6 +31,7 @@ from providers.openai.errors import OPERATORS_SETTINGS, SettingNames, Target
 from providers.openai.exchange import beside, exchange
 from providers.openai.fault import Fault, as_object
 from providers.openai.fold import ChunkFold
+from providers.openai.kept import KeptConnections
 from providers.openai.reach import in_container
 from providers.openai.replans import replanned
 from providers.openai.response import ResponseReader, decode
@@ -98,7 +99,7 @@ class OpenAIProvider:
             api_key=self._key or "none",
             base_url=self._url,
             max_retries=0,
-            http_client=DefaultAsyncHttpxClient(
+            http_client=KeptConnections(
                 timeout=httpx2.Timeout(None, connect=self._limits.connect),
                 follow_redirects=False,
                 transport=transport,
