@@ -21,6 +21,7 @@ from cogs.permissions import lacking_to_speak, within
 from cogs.quoting import code, subtext
 from cogs.rights import may_read
 from cogs.splitting import split
+from cogs.translations.saying import Speaks, tr, tr_count
 from cogs.tree import answer_privately
 from data.reminders import MAX_CHARS, Reminder
 from tools.builtin.reminders import zone_named
@@ -92,8 +93,15 @@ class Reminders(commands.Cog):
             f"{code(kept.text, MAX_CHARS)}"
             for kept in await self._kept.of_member(guild_id, member_id)
         ]
-        lines = lines or ["You have no reminders here."]
-        lines.append(f"Times that you say are read in {code(zone or 'UTC')} (/reminders timezone).")
+        locale = interaction.locale
+        lines = lines or [tr(locale, "You have no reminders here.")]
+        lines.append(
+            tr(
+                locale,
+                "I read times that you say in {zone}. `/reminders timezone` changes that.",
+                zone=code(zone or "UTC"),
+            )
+        )
         for content in split("\n".join(lines)):
             await interaction.followup.send(content, ephemeral=True)
 
@@ -104,10 +112,14 @@ class Reminders(commands.Cog):
         await interaction.response.defer(ephemeral=True, thinking=True)
         gone = await self._kept.cancel(interaction.guild_id or 0, interaction.user.id, number)
         if gone is None:
-            line = f"You have no reminder {number} here. /reminders list names them."
+            line = tr(
+                interaction.locale,
+                "You have no reminder {number} here. `/reminders list` shows them.",
+                number=number,
+            )
         else:
             self._reminding.changed()
-            line = f"Cancelled: {code(gone.text, MAX_CHARS)}"
+            line = tr(interaction.locale, "Cancelled: {text}", text=code(gone.text, MAX_CHARS))
         await answer_privately(interaction, line)
 
     @cancel.autocomplete("number")
@@ -128,13 +140,20 @@ class Reminders(commands.Cog):
         await interaction.response.defer(ephemeral=True, thinking=True)
         found = zone_named(zone.strip())
         if found is None:
-            line = f"There is no time zone {code(zone)}. Choose one of those suggested as you type."
+            line = tr(
+                interaction.locale,
+                "There is no time zone {zone}. Choose one of those suggested as you type.",
+                zone=code(zone),
+            )
         else:
             await self._kept.choose_zone(interaction.guild_id or 0, interaction.user.id, found.key)
             now = discord.utils.utcnow().astimezone(found)
-            line = (
-                f"Saved: {code(found.key)}, where it is {now:%H:%M} now. Reminders that are set "
-                "already stay at their moment."
+            line = tr(
+                interaction.locale,
+                "Saved: {zone}, where it is {time} now. Reminders that are set already stay at "
+                "their moment.",
+                zone=code(found.key),
+                time=f"{now:%H:%M}",
             )
         await answer_privately(interaction, line)
 
@@ -171,11 +190,14 @@ class Reminders(commands.Cog):
         self, place: _Place | discord.DMChannel, reminder: Reminder, late: timedelta | None
     ) -> bool:
         """Whether the reminder stands there now. Sending into an archived thread opens it."""
-        words = _words(reminder, alone=isinstance(place, discord.DMChannel))
+        locale = None if place.guild is None else place.guild.preferred_locale
+        words = _words(locale, reminder)
         if reminder.attempts > 1 and await self._stands_in(place, reminder, words):
             return True
+        if place.guild is not None:
+            words = f"<@{reminder.member_id}> {words}"
         if late is not None:
-            words += "\n" + subtext(f"{_span(late)} late: I could not send it when it was due.")
+            words += "\n" + subtext(_lateness(locale, late))
         try:
             await place.send(
                 words,
@@ -198,25 +220,36 @@ class Reminders(commands.Cog):
         me = self._bot.user
         try:
             async for message in place.history(limit=_LOOKED_AT, after=since):
-                if message.author == me and message.content.startswith(words):
+                first, _, _ = message.content.partition("\n")
+                if (
+                    message.author == me
+                    and first.removeprefix(f"<@{reminder.member_id}> ") == words
+                ):
                     return True
         except discord.Forbidden:
             pass
         return False
 
 
-def _words(reminder: Reminder, *, alone: bool) -> str:
-    if alone:
-        where = f" from <#{reminder.channel_id}>" if reminder.guild_id else ""
-        return f"Reminder{where}: {reminder.text}"
-    return f"<@{reminder.member_id}> Reminder: {reminder.text}"
+def _words(locale: Speaks, reminder: Reminder) -> str:
+    """What is told; alone, and so without a locale, also where it comes from."""
+    if locale is None and reminder.guild_id:
+        return tr(
+            locale,
+            "Reminder from {channel}: {text}",
+            channel=f"<#{reminder.channel_id}>",
+            text=reminder.text,
+        )
+    return tr(locale, "Reminder: {text}", text=reminder.text)
 
 
-def _span(span: timedelta) -> str:
-    """A span in its largest unit."""
-    minutes = round(span.total_seconds() / 60)
-    for unit, length in (("day", 24 * 60), ("hour", 60)):
-        if minutes >= length:
-            count = round(minutes / length)
-            return f"{count} {unit}{'s' if count > 1 else ''}"
-    return f"{minutes} minute{'s' if minutes > 1 else ''}"
+def _lateness(locale: Speaks, late: timedelta) -> str:
+    """How late it is, in the largest unit."""
+    minutes = round(late.total_seconds() / 60)
+    if minutes >= 24 * 60:
+        span = tr_count(locale, "{count} day", "{count} days", round(minutes / 24 / 60))
+    elif minutes >= 60:
+        span = tr_count(locale, "{count} hour", "{count} hours", round(minutes / 60))
+    else:
+        span = tr_count(locale, "{count} minute", "{count} minutes", minutes)
+    return tr(locale, "{span} late: I could not send it when it was due.", span=span)

@@ -130,15 +130,18 @@ async def test_in_direct_messages_it_is_told_there(here: Town) -> None:
 async def test_what_may_have_arrived_is_not_told_twice(
     here: Town, fault: LostAnswer | Reset
 ) -> None:
+    await due(here, text="tea time")
+    await none_left(here)
     here.server.faults.plant("/messages$", fault, method="POST")
-    kept = await due(here)
+    kept = await due(here, ago=timedelta(seconds=20))
     async with asyncio.timeout(10):
         while not await is_postponed(here):
             await asyncio.sleep(0.02)
     await here.store.reminders.postpone(kept.id, datetime.now(UTC))
     here.desk.reminding.changed()
     await none_left(here)
-    assert len(here.server.messages(here.home_channel)) == 1
+    told = [message.text.partition(": ")[2] for message in here.server.messages(here.home_channel)]
+    assert told == ["tea time", "tea"]
 
 
 async def is_postponed(here: Town) -> bool:
@@ -160,7 +163,7 @@ async def test_a_member_sees_and_cancels_their_own(here: Town) -> None:
     typed = here.server.driver.autocomplete(channel, here.alice, "reminders cancel", "number", "")
     await here.server.driver.acknowledged(typed)
     assert [choice["value"] for choice in typed.choices] == [1]
-    assert "You have no reminder 2" in await here.said(
+    assert "You have no reminder 2 here" in await here.said(
         channel, here.alice, "reminders cancel", number=2
     )
     assert "Cancelled: `tea" in await here.said(channel, here.alice, "reminders cancel", number=1)
