@@ -12,6 +12,13 @@ from tests.loopback.discord_server import Message
 SILENCE = 0.4
 
 
+@pytest.fixture
+def scene(scene: Scene) -> Scene:
+    """The scene, in which a session may follow another at once."""
+    scene.server.limits.identify_window = 0.0
+    return scene
+
+
 def asked(scene: Scene) -> list[str]:
     return [stage.request.message.text for stage in scene.service.stages]
 
