@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from chat.ports import Member, Quote
+from data.knowledge import NewDocument
+from data.knowledge.values import Context
 from prompt.snapshot import Budget
 from tests.cache.contract import CacheContract, Sent, common, head
 from tests.cache.street import (
@@ -259,6 +261,26 @@ async def test_images_never_move_what_stands_before_them(tmp_path: Path) -> None
         shown = ["image_url" in str(sent.body) for sent in here.sent]
         assert True in shown
         assert False in shown[-2:]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_retrieval_never_moves_what_stands_before_it(tmp_path: Path, mode: str) -> None:
+    async with street(tmp_path, window=16_000) as here:
+        await here.switch(tool_mode=mode)
+        knowledge = here.store.knowledge
+        made = await knowledge.contexts.create(GUILD, "handbook", ADA.id)
+        assert isinstance(made, Context)
+        for name, text in (("ferry", "The ferry leaves at noon."), ("lobby", "A map hangs here.")):
+            new = NewDocument(name=name, content=text, kind="link", url="", size=30, added_by=1)
+            await knowledge.documents.add(made, new)
+        await knowledge.contexts.use(await knowledge.contexts.authorise(GUILD, [made.id]))
+        for number, about in enumerate(("ferry", "weather", "map", "ferry", "map", "weather")):
+            await here.ask(f"question {number} on the {about}?", ROLL, "An answer.")
+        here.contract.holds()
+        told = ["server's document" in sent.words(sent.asked_at) for sent in here.sent]
+        assert told == [yes for yes in (True, False, True, True, True, False) for _ in range(2)]
+        heads = [head(sent, "question 0") for sent in here.sent]
+        assert heads == heads[:1] * len(heads)
 
 
 @pytest.mark.parametrize("mode", MODES)
