@@ -116,5 +116,5 @@ def in_words(seconds: float) -> str:
         return "in a moment"
     if seconds <= 90:
         whole = math.ceil(seconds)
-        return f"in {whole} second{'s' if whole > 1 else ''}"
+        return "in 1 second" if whole == 1 else f"in {whole} seconds"
     return f"in {math.ceil(seconds / 60)} minutes"

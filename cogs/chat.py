@@ -34,7 +34,7 @@ from cogs.ports import Service
 from cogs.queueing import TELL_AFTER, ChannelQueue
 from cogs.rendering import SUBTEXT
 from cogs.rights import MemberRights
-from cogs.translations.saying import retold
+from cogs.translations.saying import reads_in, retold
 from cogs.tree import BROKEN
 from data.errors import StoreError
 
@@ -353,11 +353,6 @@ class Chat(commands.Cog):
         """The request with the question as it was edited, unless nothing is left of that."""
         question = words_of(edited, self._me)
         return replace(request, message=question) if says_something(question) else request
-
-
-def reads_in(message: discord.Message) -> discord.Locale | None:
-    """The language of those who read the answer to a message, as far as Discord tells."""
-    return message.guild.preferred_locale if message.guild else None
 
 
 async def _quieten(reply: Closed) -> None:

@@ -26,6 +26,7 @@ from cogs.ledger import Ledger
 from cogs.permissions import reason_of_refusal
 from cogs.rendering import reply_in_messages, without_remarks
 from cogs.splitting import Splitter
+from cogs.translations.saying import reads_in
 from cogs.uploads import WHOLE_ANSWER, as_uploads, sendable, takes_files, whole_answer
 from data.unfinished import HalfWritten
 from tools.registry import ToolFile
@@ -266,6 +267,7 @@ class Delivery:
             final=final,
             begun=bool(self._sent),
             now=asyncio.get_running_loop().time(),
+            locale=reads_in(self._question),
         )
         rows = [NO_ROW] * len(contents)
         if contents:

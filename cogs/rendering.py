@@ -8,6 +8,7 @@ from chat.reply import Reply
 from cogs.in_words import one_line
 from cogs.sources import sources_in_words
 from cogs.splitting import MESSAGE_LIMIT, split
+from cogs.translations.saying import Speaks, retold, tr
 
 SUBTEXT = "-# "
 """Starts a line that Discord shows small. The bot's own remarks beside an answer use it."""
@@ -16,28 +17,33 @@ _LONGEST_NOTICE = 300
 _TOLD_FROM = 2
 """Seconds after which it is told how long a tool has been running."""
 
-_NOTHING = "There is no answer. Asking again may help."
-
 
 def reply_in_messages(
-    reply: Reply, pieces: list[str], *, final: bool, begun: bool, now: float = 0.0
+    reply: Reply,
+    pieces: list[str],
+    *,
+    final: bool,
+    begun: bool,
+    now: float = 0.0,
+    locale: Speaks = None,
 ) -> list[str]:
     """Contents of the messages that show `reply`, whose text was split into `pieces`.
 
     Notices, and one line that says what the turn does, or afterwards which tools it has used,
     follow as subtext. While the turn runs, that line gives way where the last message is full.
     `begun` tells that a message is there already and has to say something. `now` is the time of
-    the event loop's clock.
+    the event loop's clock. What is said beside the answer is in the language of `locale`.
     """
-    notices = [one_line(notice, _LONGEST_NOTICE) for notice in reply.notices]
+    notices = [one_line(retold(locale, notice), _LONGEST_NOTICE) for notice in reply.notices]
     if final and reply.silent and not (notices or pieces or begun):
         return []
     if final:
-        used = [*sources_in_words(reply.sources), *_used(reply)]
+        used = [*sources_in_words(reply.sources), *_used(reply, locale)]
         has_said = notices or pieces or reply.files or (reply.silent and used)
-        lines = [*notices, *used] if has_said else [_NOTHING, *used]
+        nothing = tr(locale, "There is no answer. Asking again may help.")
+        lines = [*notices, *used] if has_said else [nothing, *used]
     else:
-        status = _status(reply, begun=begun or bool(pieces), now=now)
+        status = _status(reply, locale, begun=begun or bool(pieces), now=now)
         lines = [*notices, status] if status else notices
     if not lines:
         return pieces
@@ -55,7 +61,7 @@ def without_remarks(content: str) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _used(reply: Reply) -> list[str]:
+def _used(reply: Reply, locale: Speaks) -> list[str]:
     """The line that names the tools of a reply, each once, with what became of it if not well."""
     named = {
         run.asked.name: "" if run.result.outcome == "ok" else f" ({run.result.outcome})"
@@ -65,21 +71,27 @@ def _used(reply: Reply) -> list[str]:
     if not named:
         return []
     tools = ", ".join(f"{_plain(name)}{end}" for name, end in named.items())
-    return [one_line(f"used {tools}", _LONGEST_NOTICE)]
+    return [one_line(tr(locale, "used {tools}", tools=tools), _LONGEST_NOTICE)]
 
 
 def _plain(name: str) -> str:
     return name.replace("__", r"\_\_")
 
 
-def _status(reply: Reply, *, begun: bool, now: float) -> str:
+def _status(reply: Reply, locale: Speaks, *, begun: bool, now: float) -> str:
     running = reply.running
     if running and not reply.waits_for:
         names = ", ".join(_plain(run.asked.name) for run in running)
         began = min(run.started for run in running)
         seconds = int(now - began) if began else 0
-        told = f"{names}… {seconds} s" if seconds >= _TOLD_FROM else names
-        return one_line(f"running {told}", _LONGEST_NOTICE)
+        line = (
+            tr(locale, "running {tools}… {seconds} s", tools=names, seconds=seconds)
+            if seconds >= _TOLD_FROM
+            else tr(locale, "running {tools}", tools=names)
+        )
+        return one_line(line, _LONGEST_NOTICE)
     if reply.waits_for:
-        return one_line(reply.waits_for, _LONGEST_NOTICE)
-    return "thinking" if begun and reply.state in {"waiting", "thinking", "tool"} else ""
+        return one_line(retold(locale, reply.waits_for), _LONGEST_NOTICE)
+    return (
+        tr(locale, "thinking") if begun and reply.state in {"waiting", "thinking", "tool"} else ""
+    )

@@ -96,7 +96,9 @@ class Whisper:
     def _contents(self, *, final: bool) -> list[str]:
         now = asyncio.get_running_loop().time()
         pieces = list(split(self._reply.text)) if self._reply.text else []
-        return reply_in_messages(self._reply, pieces, final=final, begun=True, now=now)
+        return reply_in_messages(
+            self._reply, pieces, final=final, begun=True, now=now, locale=self._interaction.locale
+        )
 
     async def _answer(self, contents: Sequence[str]) -> None:
         first, *others = contents

@@ -20,6 +20,9 @@ from typing import Any
 LANGUAGES = ("de",)
 """Codes of the languages beside English; each has a file of that name."""
 
+NUMBERS = frozenset({"count", "length", "minutes", "most", "number", "position", "seconds"})
+"""Placeholders that stand for nothing but a number."""
+
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -34,25 +37,33 @@ class Named:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
     """One language. `options` are by qualified name of the command and name of the option,
-    `plurals` the forms for one and for any other number by the two English ones. `patterns` find
-    the notices that have values in them."""
+    `plurals` the forms for one and for any other number by the two English ones. `texts` holds the
+    `notices` too; `patterns` find those that have values in them."""
 
     commands: Mapping[str, Named]
     options: Mapping[tuple[str, str], Named]
     choices: Mapping[str, str]
     texts: Mapping[str, str]
     plurals: Mapping[tuple[str, str], tuple[str, str]]
+    notices: Mapping[str, str]
     patterns: tuple[tuple[re.Pattern[str], str], ...]
 
     def retold(self, line: str) -> str | None:
         """The translation of `line`, which is a text of the catalogue, or one of its notices with
-        the placeholders filled in."""
+        the placeholders filled in, perhaps with other notices."""
         if (known := self.texts.get(line)) is not None:
             return known.format()
+        return self._refilled(line)
+
+    def _refilled(self, line: str) -> str | None:
         for pattern, text in self.patterns:
             if found := pattern.fullmatch(line):
-                return text.format(**found.groupdict())
+                values = {name: self._value(value) for name, value in found.groupdict().items()}
+                return text.format(**values)
         return None
+
+    def _value(self, value: str) -> str:
+        return self.notices.get(value) or self._refilled(value) or value
 
 
 @cache
@@ -72,6 +83,7 @@ def catalogue(language: str) -> Catalogue:
         },
         choices=written["choices"],
         texts=texts | notices,
+        notices=notices,
         plurals={tuple(pair["en"]): tuple(pair[language]) for pair in written["plurals"]},
         patterns=tuple(
             (_pattern(source), text)
@@ -86,10 +98,11 @@ def _named(entry: Mapping[str, Any]) -> Named:
 
 
 def _pattern(source: str) -> re.Pattern[str]:
-    """Matches what `source.format(...)` gives, whatever its placeholders stand for."""
+    """Matches what `source.format(...)` gives, whatever its placeholders stand for; those in
+    NUMBERS tell where words next to them end."""
     parts = _PLACEHOLDER.split(source)  # words and names in turn
     words = [re.escape(each.format()) for each in parts[::2]]
-    names = [f"(?P<{name}>.+?)" for name in parts[1::2]]
+    names = [f"(?P<{name}>{'[0-9.,]+' if name in NUMBERS else '.+?'})" for name in parts[1::2]]
     return re.compile(
         "".join(each for pair in zip(words, [*names, ""], strict=True) for each in pair), re.DOTALL
     )

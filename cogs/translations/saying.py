@@ -38,6 +38,11 @@ def retold(locale: Speaks, line: str, /) -> str:
     return (known and known.retold(line)) or line
 
 
+def reads_in(message: discord.Message) -> Speaks:
+    """The language of those who read the answer to a message, as far as Discord tells."""
+    return message.guild.preferred_locale if message.guild else None
+
+
 def named(locale: Speaks, path: str, description: str) -> tuple[str, str]:
     """What a command is called in a member's client, and its description there. `path` and
     `description` are the English ones."""

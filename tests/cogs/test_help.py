@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from tests.cogs.town import Town, town
-from tests.loopback.discord_server import Channel, Permission, User
+from tests.loopback.discord_server import Channel, LoopbackDiscord, Permission, User
+from tests.loopback.endpoint import Step
 
 
 async def told(here: Town, user: User, channel: Channel | None = None) -> str:
@@ -63,3 +64,16 @@ async def test_it_speaks_german_to_those_who_do(tmp_path: Path) -> None:
         assert "**Hier** Ich lese und antworte in diesem Kanal." in text
         assert "- `/gedächtnis` Was ich mir hier über dich gemerkt habe" in text
         assert "- Nach dieser Nachricht fragen: im Menü einer Nachricht, unter Apps" in text
+
+
+async def test_an_answer_is_remarked_on_in_the_language_of_its_server(tmp_path: Path) -> None:
+    def german(server: LoopbackDiscord) -> None:
+        server.build.guild("Zuhause").locale = "de"
+
+    async with town(tmp_path, approved="all", before=german) as here:
+        (guild,) = (one for one in here.server.world.guilds.values() if one.name == "Zuhause")
+        channel = here.server.build.channel(guild, "allgemein")
+        here.operators.add(Step(text="Es war einmal", finish="length"))
+        asked = here.ask(channel, here.operator, "Erzähle!")
+        told = await here.answer(asked, contains="-#")
+        assert told == "Es war einmal\n-# Die Antwort wurde an der Längengrenze abgeschnitten."

@@ -6,8 +6,23 @@ from collections.abc import Iterator
 import discord
 import pytest
 
+from chat.admission import DMS_CLOSED
+from chat.breaker import Resting
+from chat.ending import INCOMPLETE, RESTARTING, STOPPED
+from chat.line import place_in_words
+from chat.toolwork import WITHDRAWN_NOTICE
+from chat.turn import (
+    CALL_FAILED,
+    CUT_BY_FILTER,
+    CUT_BY_LENGTH,
+    NO_ANSWER,
+    READING,
+    TOO_MANY_ROUNDS,
+)
+from cogs.chat import OPTED_OUT
 from cogs.translations.catalogue import LANGUAGES, Catalogue, catalogue
 from cogs.translations.saying import named, retold, tr, tr_count
+from cogs.tree import BROKEN, NOT_ALLOWED
 from tests.cogs.translations.reading import (
     ROOT,
     literals,
@@ -15,6 +30,25 @@ from tests.cogs.translations.reading import (
     said,
     skeleton,
     sources,
+)
+
+NOTICES = (
+    NO_ANSWER,
+    CUT_BY_LENGTH,
+    CUT_BY_FILTER,
+    CALL_FAILED,
+    TOO_MANY_ROUNDS,
+    READING,
+    WITHDRAWN_NOTICE,
+    INCOMPLETE,
+    STOPPED,
+    RESTARTING,
+    DMS_CLOSED,
+    OPTED_OUT,
+    BROKEN,
+    NOT_ALLOWED,
+    *(f"you are {place_in_words(position)} in line" for position in range(1, 13)),
+    *(Resting(seconds, limited=True).member for seconds in (0.5, 1.0, 2.0, 300.0)),
 )
 
 GERMAN = discord.Locale.german
@@ -90,6 +124,31 @@ def test_a_finished_line_is_told_again_with_its_values() -> None:
     assert retold(GERMAN, f"Well. {line}") == f"Well. {line}"
     assert retold(GERMAN, "Whatever {this} is") == "Whatever {this} is"
     assert retold(GERMAN, "It cannot be undone.") == "Das lässt sich nicht rückgängig machen."
+
+
+@pytest.mark.parametrize(
+    ("line", "german"),
+    [
+        ("you are second in line", "du bist als Zweites an der Reihe"),
+        ("you are number 12 in line", "du bist als Nummer 12 an der Reihe"),
+        (
+            "You have asked 5 questions a minute, as many as are allowed. I answer again <t:9:R>.",
+            "Du hast 5 Fragen in einer Minute gestellt, so viele wie erlaubt sind. "
+            "<t:9:R> antworte ich wieder.",
+        ),
+        (
+            "The model server has not answered lately. It is tried again in 30 seconds.",
+            "Der Modellserver hat zuletzt nicht geantwortet. "
+            "In 30 Sekunden wird er wieder gefragt.",
+        ),
+    ],
+)
+def test_values_that_are_notices_are_told_again_too(line: str, german: str) -> None:
+    assert retold(GERMAN, line) == german
+
+
+def test_what_turns_tell_is_in_every_catalogue(known: Catalogue) -> None:
+    assert [each for each in NOTICES if known.retold(each) is None] == []
 
 
 def test_commands_and_menus_have_names_for_members() -> None:
