@@ -255,18 +255,8 @@ class KnowledgeAdmin:
         await self._store.settings.put(guild_id, "", MEMBERS_SEARCH, allowed or None)
 
     async def nearly_full(self, guild_id: int) -> str:
-        """A sentence about the limit that is nearest, once that is near; else empty."""
-        usage = await self._documents.usage(guild_id)
-        limits = usage.limits
-        shares: dict[Literal["documents", "characters"], tuple[int, int]] = {
-            "documents": (usage.documents, limits.documents),
-            "characters": (usage.characters, limits.characters),
-        }
-        what = max(shares, key=lambda each: shares[each][0] / shares[each][1])
-        kept, most = shares[what]
-        if kept < most * _NEARLY:
-            return ""
-        return f"This server now keeps {kept:,} of at most {most:,} {_UNITS[what]}."
+        """See `limit_in_words`."""
+        return limit_in_words(await self._documents.usage(guild_id))
 
     async def _searched(self, authorised: AuthorisedContexts, question: str) -> Sequence[Passage]:
         if not authorised.contexts:
@@ -299,6 +289,20 @@ class KnowledgeAdmin:
                 raise KnowledgeRefused("Nothing was added: there is no text in it.")
             case ContextGone():
                 raise KnowledgeRefused("Nothing was added: the context was deleted meanwhile.")
+
+
+def limit_in_words(usage: Usage) -> str:
+    """A sentence about the limit that is nearest, once that is near; else empty."""
+    limits = usage.limits
+    shares: dict[Literal["documents", "characters"], tuple[int, int]] = {
+        "documents": (usage.documents, limits.documents),
+        "characters": (usage.characters, limits.characters),
+    }
+    what = max(shares, key=lambda each: shares[each][0] / shares[each][1])
+    kept, most = shares[what]
+    if kept < most * _NEARLY:
+        return ""
+    return f"This server now keeps {kept:,} of at most {most:,} {_UNITS[what]}."
 
 
 def _document(

@@ -52,6 +52,16 @@ def _exposed(rule: str, *changes: tuple[str, str, str, str]) -> tuple[Mutation, 
     )
 
 
+def _grounded(
+    tests: str, *changes: tuple[str, str, str, str], rule: str = "Grounding is a guild's own"
+) -> tuple[Mutation, ...]:
+    """Changes to what a turn knows of a guild's documents."""
+    return tuple(
+        Mutation(rule=rule, dropped=dropped, file=file, before=before, after=after, tests=tests)
+        for dropped, file, before, after in changes
+    )
+
+
 _DIALECTS = (
     *("announced", "deepseek", "functionary", "functools", "gemma", "glm", "harmony", "hermes"),
     *("invoke", "kimi", "kimi3", "mistral", "qwen", "react", "token_wrappers"),
@@ -825,6 +835,87 @@ MUTATIONS = (
             "return self if len(set(ids)) == len(ids) else replace(self, stable=False)",
             "return self if len(ids) >= 0 else replace(self, stable=False)",
         ),
+    ),
+    *_grounded(
+        "tests/grounding",
+        (
+            "contexts are looked for in the guild alone",
+            "data/knowledge/rows.py",
+            "FROM knowledge_contexts WHERE guild_id = ?1",
+            "FROM knowledge_contexts WHERE ?1 = ?1",
+        ),
+        (
+            "only an authorised context is searched",
+            "chat/knowledge.py",
+            "        if not self._authorised.contexts or not question:\n",
+            "        if not question:\n",
+        ),
+        (
+            "the tool waits for a context",
+            "chat/knowledge.py",
+            'off = "" if self._authorised.contexts else _NO_CONTEXT',
+            'off = ""',
+        ),
+    ),
+    *_grounded(
+        "tests/data/knowledge/test_retrieval.py",
+        (
+            "a chunk of another guild is not read",
+            "data/knowledge/retrieval.py",
+            "AND ready AND knowledge_contexts.guild_id = ?",
+            "AND ready AND (knowledge_contexts.guild_id = ? OR TRUE)",
+        ),
+    ),
+    *_grounded(
+        "tests/grounding",
+        (
+            "turns with tools are grounded",
+            "chat/gather.py",
+            "await grounding.snippets(dialogue)",
+            "() if toolbox.offered else await grounding.snippets(dialogue)",
+        ),
+        (
+            "a plan without the tools field is grounded",
+            "chat/planning.py",
+            "snapshot = replace(before, verdict=verdict)",
+            "snapshot = replace(before, verdict=verdict, snippets=())",
+        ),
+        (
+            "contexts are searched once a turn",
+            "chat/service.py",
+            "            grounding = grounding or await self._grounder.of(request.place)\n",
+            "            grounding = await self._grounder.of(request.place)\n",
+        ),
+        (
+            "a fetch needs no search provider",
+            "tools/builtin/outside.py",
+            '            "web_search": await self._services.search(guild_id),\n',
+            '            "web_search": await self._services.search(guild_id),\n'
+            '            "web_fetch": await self._services.search(guild_id),\n',
+        ),
+        rule="Grounding reaches every path, and tools decide nothing of it",
+    ),
+    *_grounded(
+        "tests/prompt/test_knowledge.py",
+        (
+            "knowledge can be left out",
+            "prompt/assemble.py",
+            "    fixed = _tokens(told) - sum(grounding)\n",
+            "    fixed = _tokens(told)\n    grounding.clear()\n",
+        ),
+        (
+            "what survived is reported",
+            "prompt/assemble.py",
+            "context_snippets=snapshot.snippets[: len(grounding)]",
+            "context_snippets=snapshot.snippets",
+        ),
+        (
+            "knowledge goes before history",
+            "prompt/assemble.py",
+            "    kept, dropped = within(ceiling)\n",
+            "    kept, dropped = within(min(ceiling, budget.prompt - fixed - sum(grounding)))\n",
+        ),
+        rule="Grounding goes first over budget, and what is left is what is told",
     ),
 )
 """In the order of the rules. A change may make an import or a variable idle; nobody lints it."""
