@@ -6,6 +6,7 @@ nobody else's data. An opt-out holds from the next prompt on, until the member t
 
 import json
 import logging
+from collections.abc import Collection
 
 from data.facts import Facts
 from data.store import Store
@@ -50,4 +51,8 @@ class Privacy:
 
     async def has_opted_out(self, guild_id: int | None, member_id: int) -> bool:
         """Whether the member's messages are to stay away from models."""
-        return member_id in await self._store.opt_outs.of(guild_id or 0)
+        return member_id in await self.opted_out(guild_id)
+
+    async def opted_out(self, guild_id: int | None) -> Collection[int]:
+        """The members whose messages are to stay away from models."""
+        return await self._store.opt_outs.of(guild_id or 0)

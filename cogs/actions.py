@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import discord
 
+from chat.privacy import Privacy
 from cogs.aside import NETWORK_ERRORS
 from cogs.in_words import member_of, message_in_words, one_line
 from cogs.rights import GuildPlace, is_as_open, may_read
@@ -38,10 +39,12 @@ _AWAY = "Discord cannot be reached at the moment."
 
 
 class ServerActions:
-    """tools.actions.Actions through a connected client."""
+    """tools.actions.Actions through a connected client. What members who opted out have written
+    is not read."""
 
-    def __init__(self, client: discord.Client) -> None:
+    def __init__(self, client: discord.Client, privacy: Privacy) -> None:
         self._client = client
+        self._privacy = privacy
 
     async def read_channel(self, context: ToolContext, channel: str, *, most: int) -> ChannelText:
         """See tools.actions.Actions."""
@@ -53,12 +56,13 @@ class ServerActions:
         if _is_for_adults(there) and not _is_for_adults(here):
             raise ToolFailure(f"#{there.name} is age-restricted, and this channel is not.")
         me = guild.me
+        opted_out = await self._privacy.opted_out(guild.id)
         lines: list[str] = []
         length = 0
         try:
             async for message in there.history(limit=most):
                 words = one_line(message_in_words(message, me), _LONGEST_MESSAGE)
-                if message.type not in _SPOKEN or not words:
+                if message.type not in _SPOKEN or not words or message.author.id in opted_out:
                     continue
                 line = f"{_moment(message.created_at)}, {member_of(message.author).name}: {words}"
                 length += len(line)

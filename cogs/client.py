@@ -181,7 +181,7 @@ class VerbatimBot(commands.Bot):
         await self.add_cog(Help(self, self._service, admission, reads_all=reads_all))
         await self.tree.set_translator(CatalogueTranslator())
         await self.add_cog(Reminders(self, self._desk.reminding, self._desk.admission))
-        self._desk.server_tools.connect(ServerActions(self))
+        self._desk.server_tools.connect(ServerActions(self, self._desk.privacy))
         self._sync = asyncio.create_task(sync_if_changed(self.tree, self._meta))
 
     async def on_message(self, message: discord.Message, /) -> None:

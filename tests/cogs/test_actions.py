@@ -72,6 +72,17 @@ async def test_the_words_of_a_channel_are_read_for_a_member(here: Town) -> None:
     assert "Monday" not in one
 
 
+async def test_who_opted_out_is_not_read(here: Town) -> None:
+    await switched_on(here, "read_channel")
+    news = channel_named(here, "news")
+    here.server.driver.say(news, here.operator, "The fair opens on Monday.")
+    here.server.driver.say(news, here.alice, "The cellar is mine.")
+    await here.desk.privacy.opt_out(here.home.id, here.operator.id)
+    told = await called(here, "read_channel", {"channel": "#news"})
+    assert "The cellar is mine." in told
+    assert "Monday" not in told
+
+
 async def test_a_channel_that_the_member_cannot_see_is_none(here: Town) -> None:
     await switched_on(here, "read_channel")
     mods = private(here, "mods")
