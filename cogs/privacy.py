@@ -69,7 +69,8 @@ class Privacy(commands.Cog):
             tr(
                 locale,
                 "**What I keep until it is erased** The answers to you with what tools did for "
-                "them, facts that you had me remember, your messages in this server's knowledge.",
+                "them, facts that you had me remember, your messages in this server's knowledge, "
+                "your time zone, and reminders until they are told.",
             ),
             tr(
                 locale,
@@ -108,8 +109,8 @@ class Privacy(commands.Cog):
                     tr(
                         locale,
                         "**This goes** The answers to you with what tools did for them, facts that "
-                        "you had me remember, your messages in knowledge, numbers of what you "
-                        "used.",
+                        "you had me remember, your messages in knowledge, your reminders and "
+                        "time zone, numbers of what you used.",
                     ),
                     tr(
                         locale,
