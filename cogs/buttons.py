@@ -55,6 +55,15 @@ class Answered:
         return self.turn_id != self.asked_id
 
 
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The end of a finished reply: its last message of words, and the buttons under it."""
+
+    message: discord.Message
+    row: Row
+    answered: Answered
+
+
 def read_custom_id(custom_id: str) -> tuple[Action, Answered] | None:
     """The action and turn of a button, None if it is none of these."""
     found = _CUSTOM_ID.fullmatch(custom_id)

@@ -22,8 +22,8 @@ from chat.reply import Reply
 from cogs.addressing import Addressing
 from cogs.approval import Approvals
 from cogs.aside import NETWORK_ERRORS, tell_apart
-from cogs.buttons import QUIET, Row, view_of
-from cogs.delivery import CADENCE, Closed, Delivery
+from cogs.buttons import QUIET, Closed, Row, view_of
+from cogs.delivery import CADENCE, Delivery
 from cogs.history import says_something
 from cogs.history import spoken as words_of
 from cogs.ledger import Ledger

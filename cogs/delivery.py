@@ -21,11 +21,12 @@ from discord import ui
 
 from chat.reply import Reply
 from cogs.aside import NETWORK_ERRORS, tell_apart
-from cogs.buttons import NO_ROW, WRITING, Answered, Button, Row, view_of
+from cogs.buttons import NO_ROW, WRITING, Answered, Button, Closed, Row, view_of
 from cogs.ledger import Ledger
 from cogs.permissions import reason_of_refusal
 from cogs.rendering import reply_in_messages, without_remarks
 from cogs.splitting import Splitter
+from cogs.tables import readable
 from cogs.translations.saying import reads_in
 from cogs.uploads import WHOLE_ANSWER, as_uploads, sendable, takes_files, whole_answer
 from data.unfinished import HalfWritten
@@ -68,15 +69,6 @@ class _Shown:
 
     content: str | None
     row: Row
-
-
-@dataclass(frozen=True, slots=True)
-class Closed:
-    """The end of a finished reply: its last message of words, and the buttons under it."""
-
-    message: discord.Message
-    row: Row
-    answered: Answered
 
 
 class Delivery:
@@ -180,7 +172,7 @@ class Delivery:
         are missing among the ids, and the log says so."""
         self._files, left_out = sendable(reply.files, self._question.channel)
         self._reply = replace(reply, notices=[*reply.notices, *left_out])
-        if self._is_filed(self._splitter.split(reply.text)):
+        if self._is_filed(self._splitter.split(readable(reply.text))):
             self._files.insert(0, whole_answer(reply.text))
             self._reply.notices.append(f"The whole answer is in the file {WHOLE_ANSWER}.")
         self._failures = 0
@@ -257,7 +249,7 @@ class Delivery:
 
     def _wanted(self, *, final: bool) -> list[_Shown]:
         """What is to stand in the channel now: words, and buttons under the last of them."""
-        split = self._splitter.split(self._reply.text)
+        split = self._splitter.split(readable(self._reply.text))
         pieces = [piece.content for piece in split] or self._before
         if self._is_filed(split):
             pieces = pieces[: self._reply.style.most_messages]
@@ -315,12 +307,12 @@ class Delivery:
         """Create the next message. After a lost answer Discord finds the first attempt by the
         nonce and returns that, so its content is put right by one more edit."""
         in_doubt, self._in_doubt = self._in_doubt, True
+        self._typing.cancel()  # first: what arrives behind the message would show for ten seconds
         message = await self._create(
             shown.content or "",
             nonce=f"{self._key}-{self._created}",
             view=view_of(shown.row, self.answered),
         )
-        self._typing.cancel()
         self._in_doubt = False
         self._created += 1
         self._sent.append(message)

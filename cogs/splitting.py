@@ -25,8 +25,20 @@ _SMALLEST_LIMIT = 100
 # A fence opens a line, and closes at the next run of backticks that is as long, wherever that
 # stands: so does Discord's renderer. Markers over eight backticks are taken as words.
 _OPENER = re.compile(
-    r"^[ \t]*(`{3,8})(?!`)(?:[ \t]*([A-Za-z0-9_+\-.#]{1,32})?[ \t]*(?:\n|\Z))?", re.MULTILINE
+    r"^(>[ \t])?[ \t]*(`{3,8})(?!`)(?:[ \t]*([A-Za-z0-9_+\-.#]{1,32})?[ \t]*(?:\n|\Z))?",
+    re.MULTILINE,
 )
+_UNQUOTED = re.compile(r"\n(?=[^>])")
+"""Ends a quote, and the fence that was opened in it."""
+
+_TORN = re.compile(
+    r"""
+      ^[ \t]*(?:[-*+]|\d{1,9}[.)]|>|\#{1,6}|-\#)[ \t]*\Z  # a marker without its text
+    | ^\#{1,3}[ \t][^\n]*\s*\Z                           # a heading without its section
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+"""Must not end a piece."""
 
 # What a reader sees as one thing. Bounded, so that a window costs no more than it is long.
 _ATOM = re.compile(
@@ -55,6 +67,8 @@ class _Fence:
 
     marker: str
     language: str
+    quote: str
+    """What its lines begin with, where it stands in a quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +133,19 @@ def split(text: str, limit: int = MESSAGE_LIMIT) -> list[str]:
     return [piece.content for piece in Splitter(limit).split(text)]
 
 
+def fences_in(text: str) -> Iterator[tuple[int, int]]:
+    """Where code fences begin and end in `text`, markers included."""
+    begin: int | None = None
+    for change in _changes(text, None):
+        if change.fence is not None:
+            begin = change.begin
+        elif begin is not None:
+            yield begin, change.end
+            begin = None
+    if begin is not None:
+        yield begin, len(text)
+
+
 def _skip_blank(text: str, position: int) -> int:
     match = _BLANK.match(text, position)
     return match.end() if match else position
@@ -129,7 +156,8 @@ def _next_piece(
 ) -> tuple[Piece, _Fence | None]:
     """The piece that starts at `start`, and the fence that is open after it."""
     first = start if fence else _skip_blank(text, start)
-    window = _Window(text[first : first + limit + LOOKAHEAD], fence, limit)
+    torn = fence.quote if fence and first and text[first - 1] != "\n" else ""
+    window = _Window(text[first : first + limit + LOOKAHEAD], fence, limit, torn=torn)
     rest = len(text[first : first + limit + LOOKAHEAD].rstrip())
     if _skip_blank(text, first + rest) == len(text) and window.fits(rest):
         cut = rest
@@ -146,8 +174,10 @@ def _next_piece(
 class _Window:
     """The stretch of text in which one piece must end. Positions count from its start."""
 
-    def __init__(self, text: str, fence: _Fence | None, limit: int) -> None:
+    def __init__(self, text: str, fence: _Fence | None, limit: int, *, torn: str) -> None:
+        """`torn` is what its first line lacks because it was begun in the piece before."""
         self._text = text
+        self._torn = torn
         self._before = fence
         self._limit = limit
         self._changes = list(_changes(text, fence))
@@ -168,9 +198,10 @@ class _Window:
         if fence is None:
             body = body.rstrip()
         else:
-            closed = fence.marker if body.endswith("\n") else f"\n{fence.marker}"
+            closer = f"{fence.quote}{fence.marker}"
+            closed = closer if body.endswith("\n") else f"\n{closer}"
         before = self._before
-        opened = f"{before.marker}{before.language}\n" if before else ""
+        opened = f"{before.quote}{before.marker}{before.language}\n{self._torn}" if before else ""
         return Piece(source=source, body=body, opened=opened, closed=closed)
 
     def fits(self, end: int) -> bool:
@@ -213,11 +244,13 @@ class _Window:
         return [cut for cut in cuts if self.fence_at(cut) is None]
 
     def _is_soft(self, cut: int) -> bool:
-        """Whether a cut here leaves atoms whole and no code block without code."""
+        """Whether a cut here leaves atoms whole, no marker or heading without what belongs to it
+        and no code block without code."""
         if not self._is_whole(cut) or _inside_cluster(self._text, _skip_blank(self._text, cut)):
             return False
         if self.fence_at(cut) is None:
-            return True
+            line = self._text.rfind("\n", 0, len(self._text[:cut].rstrip())) + 1
+            return _TORN.match(self._text[line:cut]) is None
         opened = max((c.end for c in self._changes if c.fence and c.begin < cut), default=0)
         return bool(self._text[opened:cut].strip())
 
@@ -244,15 +277,20 @@ def _changes(text: str, fence: _Fence | None) -> Iterator[_Change]:
             opener = _OPENER.search(text, position)
             if opener is None:
                 return
-            fence = _Fence(opener[1], opener[2] or "")
+            fence = _Fence(opener[2], opener[3] or "", opener[1] or "")
             position = opener.end()
             yield _Change(opener.start(), position, fence)
         else:
-            closer = re.compile(f"`{{{len(fence.marker)},}}").search(text, position)
-            if closer is None:
+            end = re.compile(f"`{{{len(fence.marker)},}}").search(text, position)
+            if fence.quote:
+                left = _UNQUOTED.search(
+                    text, max(0, position - 1), end.start() if end else len(text)
+                )
+                end = left or end
+            if end is None:
                 return
-            fence, position = None, closer.end()
-            yield _Change(closer.start(), position, None)
+            fence, position = None, end.end()
+            yield _Change(end.start(), position, None)
 
 
 def _inside_cluster(text: str, position: int) -> bool:

@@ -238,18 +238,13 @@ async def test_a_button_that_does_not_stand_there_is_refused(scene: Scene) -> No
 
 
 async def test_stop_under_a_reply_that_has_ended_says_so(scene: Scene) -> None:
-    scene.service.script = endless
-    scene.ask("go on")
-    answer = await scene.server.wait_for_message(scene.channel, lambda _: True)
-    await scene.stop()
-    await scene.start()
-    stale = [{**row, "components": row["components"]} for row in answer.components]
-    assert labels(answer) == ["Regenerate", "Delete"]
-    for row in stale:
-        for each in row["components"][:1]:
-            each["custom_id"] = each["custom_id"].replace("again", "stop")
-            each["label"] = "Stop"
-    answer.components = stale
+    scene.ask("hello")
+    await scene.turns_done()
+    (answer,) = scene.answers()
+    (row,) = answer.components
+    stop = {**row["components"][0], "label": "Stop"}
+    stop["custom_id"] = stop["custom_id"].replace("again", "stop")
+    answer.components = [{**row, "components": [stop]}]  # as a member's window may still show it
     assert await told(scene, scene.alice, answer, "Stop") == ENDED
 
 

@@ -40,6 +40,12 @@ WORDS = st.sampled_from(
         "👍🏽",
         "日本語のテキスト。",
         "- item",
+        "\n- ",
+        "\n  1. nested item",
+        "\n## A heading\n",
+        "\n> quoted words\n",
+        "\n> ```py\n> quoted = 1\n",
+        "\n> ```\n",
     ]
 )
 TEXTS = st.lists(WORDS, max_size=80).map("".join) | st.text(max_size=700)
@@ -47,19 +53,21 @@ TEXTS = st.lists(WORDS, max_size=80).map("".join) | st.text(max_size=700)
 
 def fences_open(content: str) -> bool:
     """Whether a renderer is inside a fence when `content` ends."""
-    marker, position = "", 0
+    quoted, marker, position = False, "", 0
     while True:
         if marker:
             closer = re.compile(f"`{{{len(marker)},}}").search(content, position)
-            if closer is None:
+            left = re.compile(r"\n(?=[^>])").search(content, position - 1) if quoted else None
+            ends = [found.end() for found in (closer, left) if found is not None]
+            if not ends:
                 return True
-            marker, position = "", closer.end()
+            marker, position = "", min(ends)
         else:
-            pattern = re.compile(r"^[ \t]*(`{3,8})(?!`)", re.MULTILINE)
+            pattern = re.compile(r"^(>[ \t])?[ \t]*(`{3,8})(?!`)(?:\w+[ \t]*\n)?", re.MULTILINE)
             opener = pattern.search(content, position)
             if opener is None:
                 return False
-            marker, position = opener[1], opener.end()
+            quoted, marker, position = bool(opener[1]), opener[2], opener.end()
 
 
 def contents(pieces: list[Piece]) -> list[str]:
@@ -74,11 +82,14 @@ def test_nothing_is_lost_and_every_piece_fits_and_is_balanced(text: str) -> None
         assert "".join(piece.source for piece in pieces) == text
     else:
         assert pieces == []
+    position = 0
     for piece in pieces:
+        position += len(piece.source)
         assert len(piece.content) <= LIMIT
         assert piece.content.strip()
         assert piece.body.strip() == piece.source.strip()
-        assert not fences_open(piece.content)
+        quote_ends = re.search(r"\n\n|\n[^>]\Z", piece.source + text[position : position + 1])
+        assert not fences_open(piece.content + ("\n." if quote_ends else ""))
 
 
 @given(TEXTS, st.lists(st.integers(1, 60), min_size=1, max_size=40))
@@ -184,3 +195,27 @@ def test_a_large_text_costs_no_more_than_its_length() -> None:
         splitter.split(text)
     assert "".join(piece.source for piece in splitter.split(text)) == text
     assert time.process_time() - started < 3
+
+
+def test_a_fence_in_a_quote_is_closed_and_reopened_in_the_quote() -> None:
+    code = "".join(f"> line_{number} = {number}\n" for number in range(300))
+    first, *rest = split(f"Someone said:\n> ```py\n{code}> ```\nSo it goes.")
+    assert first.endswith("\n> ```")
+    assert all(content.startswith("> ```py\n> line_") for content in rest)
+    assert rest[-1].endswith("\n> ```\nSo it goes.")
+    long_line = "> ```\n> " + "x " * 1500
+    assert split(long_line)[1].startswith("> ```\n> ")
+
+
+def test_a_heading_goes_along_with_its_section() -> None:
+    filler = "y" * 1900
+    assert split(f"{filler}\n\n## Next\n\n{'z' * 500}")[0] == filler
+    assert split(f"{filler}\n# Next\n{'word ' * 100}")[0] == filler
+
+
+def test_a_marker_stays_with_its_item() -> None:
+    for marker in ("- ", "* ", "12. ", "  - ", "> ", "-# "):
+        for length in range(1980, 2001):
+            text = "y" * (length - len(marker)) + f"\n{marker}" + "z" * 400
+            first, second = split(text)
+            assert (first, second) == ("y" * len(first), f"{marker}{'z' * 400}".strip())
