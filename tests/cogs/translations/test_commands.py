@@ -1,17 +1,20 @@
-"""Every command has a name and a description in every language, within Discord's limits."""
+"""Every command is documented, and named in every language within Discord's limits."""
 
 import asyncio
+import re
 from collections.abc import Iterator
 
 import pytest
 
 from cogs.translations.catalogue import LANGUAGES, catalogue
 from tests.cogs.town import town
+from tests.cogs.translations.reading import ROOT
 from tests.loopback.discord_server.command_rules import check_command, is_valid_name
 from tests.loopback.discord_server.limits import Limits
-from tests.loopback.discord_server.wire import Payload, objects
+from tests.loopback.discord_server.wire import SUBCOMMAND_KINDS, Payload, objects
 
 LIMITS = Limits()
+DOCUMENT = ROOT / "docs" / "commands.md"
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +86,24 @@ def test_no_command_is_translated_that_there_is_not(declared: list[Payload]) -> 
 def test_there_are_few_enough_commands(declared: list[Payload]) -> None:
     """Discord takes a hundred commands and refuses all if there is one more."""
     assert len(declared) <= 30
+
+
+def test_every_command_is_documented_with_those_who_may(declared: list[Payload]) -> None:
+    rows = re.findall(
+        r"^\| (?:`/|Apps → )(.+?)`? \| (.+?) \|", DOCUMENT.read_text("utf-8"), re.MULTILINE
+    )
+    leaves = {
+        path: command["default_member_permissions"]
+        for command in declared
+        for path, node in parts(command)
+        if node in leaves_of(command)
+    }
+    assert sorted(path for path, _ in rows) == sorted(leaves)
+    for path, who in rows:
+        assert not (who == "everyone" and leaves[path]), path
+
+
+def leaves_of(node: Payload) -> list[Payload]:
+    """What can be used of a command: itself, or its subcommands."""
+    below = [each for each in objects(node.get("options")) if each["type"] in SUBCOMMAND_KINDS]
+    return [leaf for each in below for leaf in leaves_of(each)] if below else [node]
