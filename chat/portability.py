@@ -11,6 +11,7 @@ from functools import partial
 from typing import cast
 
 from chat.admission import CHANNELS
+from chat.answering import ANSWERING, is_answering
 from chat.config import checked
 from chat.endpoints import CHANNEL_MODELS, LAST_RESORT, channel_models, read_channel_model
 from chat.guild_setup import GuildSetup, SetupRefused, checked_model
@@ -21,7 +22,9 @@ from chat.personas import (
     TEXTS,
     read_channel_texts,
 )
+from chat.quotas import BUDGET, LIMITS, are_limits, is_budget
 from chat.tool_settings import PORTABLE, is_setting
+from chat.usage import PRICES, are_prices
 from data.endpoints import MOST, GuildEndpoint
 from data.keys import origin
 from data.store import Store
@@ -36,7 +39,16 @@ _MOST_CHANNELS = 500
 _MOST_MODELS = 100
 _FALLBACKS = "fallbacks"
 _TOOLS = "tools"
+_WHOLE: Mapping[str, Callable[[Json], bool]] = {
+    ANSWERING: is_answering,
+    LIMITS: are_limits,
+    BUDGET: is_budget,
+    PRICES: are_prices,
+}
+"""Settings that are taken as they are, by what tells whether they may be."""
+
 _KEYS = {
+    *_WHOLE,
     *("verbatim_config", "endpoint", _FALLBACKS, LAST_RESORT, *TEXTS, CHANNEL_TEXTS),
     *(CHANNEL_MODELS, CHANNELS, "switches", _TOOLS),
 }
@@ -84,6 +96,7 @@ class Portability:
                 for id_, each in channel_models(wide).items()
                 if not each.operators
             },
+            **{name: wide.get(name) for name in _WHOLE},
             _TOOLS: {name: wide[name] for name in PORTABLE if name in wide},
             "switches": {model: dict(values) for model, values in everything.items()},
         }
@@ -182,6 +195,8 @@ class _Reading:
         for name, read in readers.items():
             if document.get(name) is not None:
                 read(document[name])
+        for name in _WHOLE.keys() & document.keys():
+            self._read_whole(name, document[name])
 
     def fine(self, what: str) -> None:
         """Note something that holds."""
@@ -304,6 +319,16 @@ class _Reading:
         if not unknown:
             self.wide[CHANNELS] = ids
             self.fine(f"{CHANNELS}: {len(ids)}")
+
+    def _read_whole(self, name: str, value: Json) -> None:
+        self.covered.add(name)
+        if value is None:
+            return
+        if _WHOLE[name](value):
+            self.wide[name] = value
+            self.fine(f"{name}: is set")
+        else:
+            self.wrong(f"{name}: something in it is no setting, or not with this value")
 
     def _read_tools(self, value: Json) -> None:
         fields = _mapping(value)

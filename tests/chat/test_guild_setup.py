@@ -167,6 +167,7 @@ async def read_in(desk: Desk, document: Any, *, by: int = ADMIN) -> Imported:
 
 VALID: dict[str, Any] = {
     "verbatim_config": 1,
+    **dict.fromkeys(("answering", "limits", "budget", "prices")),
     "endpoint": {"base_url": PUBLIC, "model": "first"},
     "fallbacks": [{"base_url": "https://9.9.9.9/v1", "model": "second"}],
     "operator_as_last_resort": True,
@@ -312,5 +313,7 @@ async def test_a_file_does_not_choose_a_model_of_the_operators(store: Store, des
     with pytest.raises(SetupRefused, match="whose model the operator chooses"):
         await desk.setup.set_model(GUILD, "expensive", by=ADMIN)
     await desk.setup.set_model(GUILD, "expensive", by=OPERATOR)
-    assert (await read_in(desk, VALID | {"endpoint": None, "fallbacks": [], "channel_models": None})).done
+    assert (
+        await read_in(desk, VALID | {"endpoint": None, "fallbacks": [], "channel_models": None})
+    ).done
     assert (await store.settings.values(GUILD, ""))["model"] == "expensive"
