@@ -19,11 +19,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from cli import check, parse, probe, snapshot
+from cli import check, parse, probe, snapshot, tune
 from cli.embedded.errors import EmbeddedError
 from cli.logs import log_to
 from cli.setup import options as setup_options
-from data.errors import HomeInUse, StoreError
+from data.errors import StoreError
 from providers.base import EndpointError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 return status
             settings = load_settings(os.environ)
         if args.command == "check":
-            return asyncio.run(_check(settings))
+            return asyncio.run(check.run(settings, os.environ, sys.stdout, connect=_provider))
         local = None if settings.base_url else _embedded_model(settings, args)
         return asyncio.run(_run(args, settings, local))
     except EmbeddedError as error:
@@ -120,6 +120,11 @@ def _arguments() -> argparse.ArgumentParser:
     snapshot.add_arguments(
         commands.add_parser(
             "snapshot", parents=[yes], help="print the prompt that a message would send"
+        )
+    )
+    tune.add_arguments(
+        commands.add_parser(
+            "tune", parents=[yes], help="find the settings with which a model calls tools best"
         )
     )
     commands.add_parser("check", help="tell whether settings, database and endpoint are sound")
@@ -227,6 +232,8 @@ async def _run(args: argparse.Namespace, settings: Settings, local: LocalModel |
     async with _wired(settings, local) as wired:
         if args.command == "snapshot":
             return await snapshot.run_snapshot(wired.service, args, sys.stdout)
+        if args.command == "tune":
+            return await tune.run_tune(wired.desk.tuner, args, sys.stdout)
         if args.command == "console":
             return await _console(wired)
         if settings.discord_token is None:
@@ -366,33 +373,6 @@ def _limits(settings: Settings) -> Limits:
     from providers.openai.adapter import Limits
 
     return Limits(first_token=settings.first_token_timeout, idle=settings.idle_timeout)
-
-
-async def _check(settings: Settings) -> int:
-    from data.store import open_store
-
-    findings = [check.Finding(fine=True, what=f"settings, home {settings.home}")]
-    try:
-        async with open_store(settings.home):
-            findings.append(check.Finding(fine=True, what="database"))
-    except HomeInUse as error:
-        # A running bot is the usual reason to ask what is wrong with its endpoint.
-        findings.append(check.Finding(fine=True, what=f"database. {error.problem}"))
-    except StoreError as error:
-        findings.append(check.Finding(fine=False, what=f"database: {error}"))
-    if settings.base_url is None:
-        what = "no VERBATIM_BASE_URL: the embedded endpoint will be offered"
-        findings.append(check.Finding(fine=True, what=what))
-    else:
-        provider = _provider(settings, settings.base_url, settings.model)
-        try:
-            findings.append(await check.endpoint_finding(provider, settings.model))
-        finally:
-            await provider.close()
-    findings.append(check.mcp_finding(settings.home, os.environ))
-    token = "set" if settings.discord_token else "not set: chat in the terminal only"
-    findings.append(check.Finding(fine=True, what=f"DISCORD_TOKEN {token}"))
-    return check.report(findings, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from chat.quotas import Quotas
 from chat.reminding import Reminding
 from chat.scheduler import Schedulers
 from chat.services import ChosenServices
+from chat.tuning.tuner import Tuner
 from chat.usage import UsageLedger
 from data.channels import Channels
 from data.keys import KeyRing
@@ -53,6 +54,7 @@ class Desk:
     personas: Personas
     whereabouts: Whereabouts
     prober: Prober
+    tuner: Tuner
     schedulers: Schedulers
     services: ChosenServices
     policies: Policies
@@ -126,6 +128,7 @@ def open_desk(
         personas=Personas(store, whereabouts),
         whereabouts=whereabouts,
         prober=prober,
+        tuner=Tuner(store=store, routes=endpoints, schedulers=schedulers),
         schedulers=schedulers,
         services=chosen,
         policies=Policies(store=store),

@@ -3,12 +3,16 @@
 Invariant: changes nothing and sends no message text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
+from data.errors import HomeInUse, StoreError
 from providers.base import EndpointError
+
+if TYPE_CHECKING:
+    from data.settings import Settings
 
 
 class Endpoint(Protocol):
@@ -19,6 +23,14 @@ class Endpoint(Protocol):
 
     async def list_models(self) -> Sequence[str]:
         """Names of the models on offer. Raises EndpointError."""
+        ...
+
+
+class ClosableEndpoint(Endpoint, Protocol):
+    """One that was made for being asked."""
+
+    async def close(self) -> None:
+        """Release the connection pool."""
         ...
 
 
@@ -69,6 +81,41 @@ def mcp_finding(home: Path, environ: Mapping[str, str]) -> Finding:
     except SettingsError as error:
         return Finding(fine=False, what=str(error))
     return Finding(fine=True, what=f"MCP servers in {MCP_FILE_NAME}: {len(servers)}")
+
+
+async def run(
+    settings: "Settings",
+    environ: Mapping[str, str],
+    stdout: TextIO,
+    *,
+    connect: "Callable[[Settings, str, str | None], ClosableEndpoint]",
+) -> int:
+    """Look at everything and print what was found. `connect` makes an endpoint of the settings, its
+    URL and its model."""
+    from data.store import open_store
+
+    findings = [Finding(fine=True, what=f"settings, home {settings.home}")]
+    try:
+        async with open_store(settings.home):
+            findings.append(Finding(fine=True, what="database"))
+    except HomeInUse as error:
+        # A running bot is the usual reason to ask what is wrong with its endpoint.
+        findings.append(Finding(fine=True, what=f"database. {error.problem}"))
+    except StoreError as error:
+        findings.append(Finding(fine=False, what=f"database: {error}"))
+    if settings.base_url is None:
+        what = "no VERBATIM_BASE_URL: the embedded endpoint will be offered"
+        findings.append(Finding(fine=True, what=what))
+    else:
+        endpoint = connect(settings, settings.base_url, settings.model)
+        try:
+            findings.append(await endpoint_finding(endpoint, settings.model))
+        finally:
+            await endpoint.close()
+    findings.append(mcp_finding(settings.home, environ))
+    token = "set" if settings.discord_token else "not set: chat in the terminal only"
+    findings.append(Finding(fine=True, what=f"DISCORD_TOKEN {token}"))
+    return report(findings, stdout)
 
 
 def report(findings: Sequence[Finding], stdout: TextIO) -> int:

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol, TextIO
 
-from chat.account import parted
 from chat.ports import ChannelMessage, History, Member, Place
 from prompt.snapshot import PromptTooLarge
 from tools.registry import NoFiles
@@ -91,6 +90,9 @@ async def run_snapshot(snapshots: Snapshots, args: argparse.Namespace, stdout: T
         print(error, file=sys.stderr)
         return 1
     if before is not None:
+        # Imported here, so that what shows no snapshot starts at once.
+        from chat.account import parted
+
         stdout.write(parted(before, json.loads(shown.json)))
         return 0
     stdout.write(shown.json + "\n" if args.format == "json" else shown.text)

@@ -50,6 +50,7 @@ from cogs.setup import Setup
 from cogs.tool import Tool
 from cogs.translations.commands import CatalogueTranslator
 from cogs.tree import CommandTree, sync_if_changed
+from cogs.tuning import TuningCommands
 from cogs.usage import usage_cogs
 from data.heartbeat import keep_beating
 
@@ -166,6 +167,9 @@ class VerbatimBot(commands.Bot):
             )
         )
         await self.add_cog(Probing(self._desk.prober))
+        await self.add_cog(
+            TuningCommands(desk.tuner, self._service, desk.admission, config.config)
+        )
         await self.add_cog(tool)
         await self.add_cog(approvals)
         await self.add_cog(Details(self._service))
