@@ -14,6 +14,7 @@ from tests.loopback.discord_server.limits import Limits
 from tests.loopback.discord_server.wire import SUBCOMMAND_KINDS, Payload, objects
 
 LIMITS = Limits()
+ROW = re.compile(r"^\| (?:`/|Apps → )(.+?)`? \| (.+?) \|", re.MULTILINE)
 DOCUMENT = ROOT / "docs" / "commands.md"
 
 
@@ -89,9 +90,7 @@ def test_there_are_few_enough_commands(declared: list[Payload]) -> None:
 
 
 def test_every_command_is_documented_with_those_who_may(declared: list[Payload]) -> None:
-    rows = re.findall(
-        r"^\| (?:`/|Apps → )(.+?)`? \| (.+?) \|", DOCUMENT.read_text("utf-8"), re.MULTILINE
-    )
+    rows = ROW.findall(DOCUMENT.read_text("utf-8"))
     leaves = {
         path: command["default_member_permissions"]
         for command in declared
