@@ -7,11 +7,11 @@ stored, and a guild that no rule admits waits for the operator.
 
 import logging
 from collections.abc import Collection, Sequence
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
+from chat.answering import answering_of, stored_ids
 from data.approvals import Approval, ApprovalState
 from data.store import Store
-from prompt.values import Json
 
 log = logging.getLogger(__name__)
 
@@ -122,8 +122,12 @@ class Admission:
         await self._store.settings.put(0, "", _DMS, "on" if on else None)
 
     async def takes_channel(self, guild_id: int, channel_ids: Collection[int]) -> bool:
-        """Whether the bot answers in a channel; `channel_ids` are its own and its parents'."""
-        allowed = await self.channels(guild_id)
+        """Whether the bot answers in a channel; `channel_ids` are its own and its parents'. Where
+        both lists name it, it stays silent."""
+        wide = await self._store.settings.values(guild_id, "")
+        if not set(answering_of(wide).denied).isdisjoint(channel_ids):
+            return False
+        allowed = stored_ids(wide.get(CHANNELS))
         return not allowed or not set(allowed).isdisjoint(channel_ids)
 
     async def channels(self, guild_id: int) -> Sequence[int]:
@@ -140,11 +144,3 @@ class Admission:
     @property
     def _listed(self) -> Collection[int]:
         return () if isinstance(self._approved_guilds, str) else self._approved_guilds
-
-
-def stored_ids(value: Json) -> Sequence[int]:
-    """Ids from a setting; what is none is left out."""
-    if not isinstance(value, list):
-        return ()
-    items = cast("list[Json]", value)
-    return [int(one) for one in items if isinstance(one, str) and one.isdecimal()]

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from typing import Literal, TypeAlias, TypeGuard, cast
 
-from chat.admission import stored_ids
 from data.store import Store
 from prompt.values import Json
 
@@ -208,6 +207,14 @@ def _is_window(value: Json) -> TypeGuard[int]:
         and not isinstance(value, bool)
         and LEAST_WINDOW <= value <= LARGEST_WINDOW
     )
+
+
+def stored_ids(value: Json) -> Sequence[int]:
+    """Ids from a setting; what is none is left out."""
+    if not isinstance(value, list):
+        return ()
+    items = cast("list[Json]", value)
+    return [int(one) for one in items if isinstance(one, str) and one.isdecimal()]
 
 
 class AnsweringSettings:

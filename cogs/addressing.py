@@ -16,7 +16,7 @@ from chat.ports import History
 from chat.quotas import Asker, Judged, Nearing, Quotas
 from chat.scheduler import is_near
 from cogs.aside import NETWORK_ERRORS
-from cogs.history import ChannelHistory, ReplyChain
+from cogs.history import ChannelHistory, ReplyChain, says_something, spoken
 from cogs.in_words import mentions_in_body
 from cogs.permissions import within
 from cogs.rendering import SUBTEXT
@@ -73,6 +73,8 @@ class Addressing:
             in_own_thread=isinstance(channel, discord.Thread) and channel.owner_id == self._me.id,
         )
         why = trigger(settings, heard, me=self._me.id)
+        if why in {"thread", "channel"} and not says_something(spoken(message, self._me)):
+            return False  # its words are withheld, or there are none: nobody asked
         if why is not None and author.bot:
             turns = self._bot_turns.get(channel.id, 0)
             if turns >= MOST_BOT_TURNS:

@@ -208,7 +208,7 @@ class Config(commands.Cog):
             return "no: nobody converses here"
         if await self._admission.takes_channel(guild_id, within(channel)):
             return "yes"
-        return "no: it is not among those of `/config channels`"
+        return "no: `/config channels` or `/config answering` has me silent here"
 
     async def _overview(self, interaction: discord.Interaction) -> Overview:
         """What this member may see: the operator's address is the operator's to know."""

@@ -6,6 +6,7 @@ from typing import Literal
 import pytest
 
 from chat.admission import Admission
+from chat.answering import ANSWERING, Answering
 from data.store import Store
 
 OPERATOR, STRANGER = 1, 2
@@ -124,3 +125,15 @@ async def test_channels_are_a_guilds_own(store: Store) -> None:
     assert await rules.takes_channel(11, {555})
     await rules.limit_channels(10, ())
     assert await rules.takes_channel(10, {555})
+
+
+async def test_a_channel_in_which_it_is_to_be_silent_is_silent_though_it_is_listed(
+    store: Store,
+) -> None:
+    rules = admission(store)
+    await rules.limit_channels(10, [5, 6])
+    await store.settings.put(10, "", ANSWERING, Answering(denied=(6, 60)).stored())
+    assert await rules.takes_channel(10, {5})
+    assert not await rules.takes_channel(10, {6})
+    assert not await rules.takes_channel(10, {5, 60})
+    assert await rules.takes_channel(11, {6})

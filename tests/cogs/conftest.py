@@ -74,6 +74,7 @@ class Scene:
         cadence: float = CADENCE,
         tell_after: float = TELL_AFTER,
         answer_within: float = 10.0,
+        reads_all: bool = True,
     ) -> VerbatimBot:
         """Connect the bot."""
         position = len(self.server.journal)
@@ -81,6 +82,7 @@ class Scene:
             self.service,
             self.meta,
             self.desk,
+            reads_all=reads_all,
             cadence=cadence,
             tell_after=tell_after,
             answer_within=answer_within,

@@ -320,3 +320,18 @@ async def test_an_answer_in_a_thread_is_given_again_in_the_thread(scene: Scene) 
     assert [message.text for message in scene.answers(thread)] == ["Hello again."]
     assert scene.answers() == []
     assert asked(scene) == ["tell me about ants"] * 2
+
+
+async def test_without_the_intent_what_cannot_be_read_is_left_alone(quiet_scene: Scene) -> None:
+    scene = quiet_scene
+    await scene.start(reads_all=False)
+    thread = scene.server.build.thread(scene.channel, "ours", owner=scene.server.bot)
+    await set_to(scene, Answering(channels=(scene.channel.id,), words=("robot",)))
+    scene.server.driver.say(scene.channel, scene.alice, "a robot that nobody can read")
+    scene.server.driver.say(thread, scene.alice, "nor this")
+    scene.ask("this can be read")
+    await scene.turns_done()
+    await asyncio.sleep(SILENCE)
+    assert asked(scene) == ["this can be read"]
+    assert [answer.text for answer in scene.answers()] == ["Hello."]
+    assert scene.answers(thread) == []
