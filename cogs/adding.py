@@ -15,7 +15,7 @@ import discord
 from chat.knowledge_admin import LARGEST_FILE, File, KnowledgeAdmin, KnowledgeRefused, Written
 from cogs.aside import NETWORK_ERRORS
 from cogs.in_words import member_of, message_in_words
-from cogs.knowledge_words import quoted
+from cogs.knowledge_words import counted, quoted
 from cogs.rights import GuildPlace, may_read
 from cogs.tree import BROKEN
 from data.errors import StoreError
@@ -153,7 +153,7 @@ class Adding:
             return BROKEN
         said = (
             f"{quoted(document.name)} is in {quoted(context.name)} now: "
-            f"{document.characters:,} characters in {document.chunks:,} pieces."
+            f"{counted(document.characters, 'character')} in {counted(document.chunks, 'piece')}."
         )
         return f"{said} {nearly}".strip()
 

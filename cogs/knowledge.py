@@ -18,6 +18,7 @@ from cogs.forms import clipped
 from cogs.knowledge_controls import ContextChoice, Deletion
 from cogs.knowledge_words import (
     contexts_in_words,
+    counted,
     documents_in_words,
     overview_in_words,
     passages_in_words,
@@ -105,8 +106,8 @@ class Knowledge(commands.Cog):
             await _say(interaction, str(error))
             return
         await interaction.edit_original_response(
-            content=f"Delete {quoted(found.name)} with {len(documents):,} documents? They cannot "
-            "be brought back.",
+            content=f"Delete {quoted(found.name)} with {counted(len(documents), 'document')}? "
+            "What is deleted cannot be brought back.",
             view=Deletion(self._admin, found),
         )
 

@@ -18,6 +18,11 @@ _LONGEST_PASSAGE = 350
 _LISTED = 20
 
 
+def counted(number: int, unit: str) -> str:
+    """A number of things whose name takes an s."""
+    return f"{number:,} {unit}" if number == 1 else f"{number:,} {unit}s"
+
+
 def quoted(name: str) -> str:
     """A name in quotation marks."""
     return f"“{discord.utils.escape_markdown(clipped(' '.join(name.split()), _LONGEST_NAME))}”"
@@ -35,7 +40,8 @@ def contexts_in_words(
         where = f"used {', '.join(places)}" if places else "not in use (/knowledge use)"
         characters = sum(document.characters for document in documents)
         lines.append(
-            f"- {quoted(context.name)}: {len(documents):,} documents, {characters:,} characters; "
+            f"- {quoted(context.name)}: {counted(len(documents), 'document')}, "
+            f"{counted(characters, 'character')}; "
             f"{where}"
         )
     return "\n".join(lines)
@@ -45,10 +51,10 @@ def documents_in_words(context: str, documents: Sequence[Document]) -> str:
     """The documents of a context, each with where it came from."""
     if not documents:
         return f"{quoted(context)} is empty. /knowledge add puts a document into it."
-    lines = [f"{quoted(context)} holds {len(documents):,} documents:"]
+    lines = [f"{quoted(context)} holds {counted(len(documents), 'document')}:"]
     lines += [
         f"- {source_link(document.name, document.url)} ({document.kind}, "
-        f"{document.characters:,} characters, {document.chunks:,} pieces)"
+        f"{counted(document.characters, 'character')}, {counted(document.chunks, 'piece')})"
         for document in documents[:_LISTED]
     ]
     if len(documents) > _LISTED:

@@ -1,5 +1,6 @@
 """/knowledge on a loopback Discord, with the real bot, index and worker behind it."""
 
+import asyncio
 import io
 import json
 import re
@@ -7,7 +8,8 @@ from pathlib import Path
 
 from pypdf import PdfWriter
 
-from cogs.knowledge import MENU
+from cogs.adding import Adding
+from cogs.knowledge import MENU, Knowledge
 from cogs.tree import NOT_ALLOWED
 from tests.cogs.town import Town, shown, town
 from tests.loopback.discord_server import Channel, Message, Permission, Upload, User
@@ -132,7 +134,7 @@ async def test_what_cannot_be_added_is_told_and_leaves_nothing_behind(tmp_path: 
         assert said.startswith("The page cannot be added.")
         assert here.theirs.listings == 0
         listed = await here.said(channel, admin, "knowledge list", context="K")
-        assert "holds 1 documents" in listed
+        assert "holds 1 document:" in listed
         assert "Documents: 1 of 500" in await here.said(channel, admin, "knowledge info")
 
 
@@ -188,7 +190,7 @@ async def test_a_context_is_deleted_only_after_a_yes_and_then_wholly(tmp_path: P
         channel, admin, driver = here.home_channel, here.operator, here.server.driver
         await made(here)
         kept = shown(await here.slash(channel, admin, "knowledge delete", context="K"))
-        assert "with 1 documents" in kept.text
+        assert "with 1 document?" in kept.text
         await driver.acknowledged(driver.press(admin, kept, "Keep"))
         await here.until(lambda: "stays" in kept.text)
         gone = shown(await here.slash(channel, admin, "knowledge delete", context="K"))
@@ -291,3 +293,25 @@ async def test_another_server_sees_and_reaches_nothing_of_it(tmp_path: Path) -> 
         assert all(FACT.encode() not in file.data for file in exported.attachments)
         snapshot = shown(await here.slash(there, stranger, "tool prompt snapshot"))
         assert all(FACT.encode() not in file.data for file in snapshot.attachments)
+
+
+async def test_long_work_is_told_of_and_goes_on_once_discord_waits_no_longer(
+    tmp_path: Path,
+) -> None:
+    async with town(tmp_path) as here:
+        channel, admin, bot = here.home_channel, here.operator, here.bot
+        await here.said(channel, admin, "knowledge create", name="K")
+        for hand_over, number in ((60.0, 1), (0.3, 2)):
+            await bot.remove_cog("Knowledge")
+            adding = Adding(here.desk.knowledge, every=0.1, hand_over=hand_over)
+            assert bot.user is not None
+            await bot.add_cog(Knowledge(bot, bot.user, here.desk.knowledge, adding))
+            long = Upload(filename=f"{number}.txt", data=f"{number} ".encode() * 300_000)
+            said = shown(await here.slash(channel, admin, "knowledge add", context="K", file=long))
+            ending = f"“{number}.txt” is in “K” now" if number == 1 else "It goes on"
+            await here.until(lambda: ending in said.text)  # noqa: B023
+            if number == 1:
+                assert any("Storing: " in version.text for version in said.versions)
+        async with asyncio.timeout(20):
+            while "2.txt" not in await here.said(channel, admin, "knowledge list", context="K"):
+                await asyncio.sleep(0.1)
