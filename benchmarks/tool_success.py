@@ -4,7 +4,7 @@
         --variants default nudge=off tool_mode=native --json result.json
 
 A variant is `default`, or settings of `/config workarounds` with a comma between them; `names=off`
-leaves out who writes. tool_cases tells how a file of cases is written. Requests go one after
+leaves out who writes. chat.tuning.cases tells how a file of cases is written. Requests go one after
 another at temperature 0, and every response is kept in the JSON as it came.
 
 Invariant: nothing here reads a model's text or writes a prompt of its own; requests of several
@@ -19,47 +19,37 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
-from benchmarks.tool_cases import BadCase, Case, read_cases, sample
-from benchmarks.tool_scores import Did, Outcome, outcome, share, summary
 from chat.approval import House, Policies
 from chat.config import TurnConfig, checked, turn_config
 from chat.ports import ChannelMessage, Member, Place, TurnRequest
 from chat.reply import Reply
 from chat.scheduler import Parallelism, Scheduler
-from chat.service import PERSONA
 from chat.toolwork import ToolWork
+from chat.tuning.asking import NOW, ScriptedTool, built, heard, scripted
+from chat.tuning.cases import BadCase, Case, read_cases, sample
+from chat.tuning.scores import Did, Outcome, outcome, share, summary
 from chat.turn import TurnRun
 from cli.embedded.gguf import LocalModel
 from cli.embedded.offer import offer_model
 from cli.embedded.process import EmbeddedEndpoint
 from data.settings import REPOSITORY
 from data.store import Store, open_store
-from prompt.assemble import assemble
 from prompt.dialogue import turn_item
-from prompt.events import CallError, TextDelta, Usage
-from prompt.prompt import EXCHANGE, Prompt
-from prompt.snapshot import Budget, Snapshot
+from prompt.prompt import Prompt
 from prompt.surface import canonical_json
-from prompt.values import Json, JsonObject, TextPart, ToolCall, ToolSpec, Turn
-from prompt.verbatim import Verdict
+from prompt.values import Json, ToolCall
 from providers.base import EndpointError, Provider, RequestOptions
 from providers.openai.adapter import OpenAIProvider
-from tools.registry import NoFiles, ToolContext, ToolOutput
-from tools.surface import build_surface
-from tools.toolset import offering
+from tools.registry import NoFiles, ToolContext
 
 log = logging.getLogger(__name__)
 
 DATA = Path(__file__).with_name("tool_success_data")
-
-NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
-"""The time in every prompt, so that two runs send the same bytes."""
 
 MEMBER = Member(id=1, name="Alice")
 PLACE = Place(guild_id=1, channel_id=1)
@@ -94,49 +84,6 @@ def variant(text: str) -> Variant:
     return Variant(name=text, config=turn_config(stored), names=_NO_NAMES not in entries)
 
 
-class ScriptedTool:
-    """Answers each call with the next of the texts that a case has for it."""
-
-    def __init__(self, spec: ToolSpec, texts: Sequence[str]) -> None:
-        self.spec = spec
-        self._texts = iter(texts)
-
-    async def run(self, context: ToolContext, arguments: JsonObject) -> ToolOutput:
-        """See Tool."""
-        return ToolOutput(text=next(self._texts, "done"))
-
-
-def scripted(case: Case) -> list[ScriptedTool]:
-    """The tools of a case."""
-    return [ScriptedTool(spec, case.results.get(spec.name, ())) for spec in case.tools]
-
-
-def built(case: Case, under: Variant, tools: Sequence[ScriptedTool]) -> Prompt:
-    """The prompt of a case, as a turn would send it."""
-    author = case.author if under.names else None
-    asked = Turn(role="user", parts=(TextPart(text=case.user),), author=author)
-    dialogue = (*case.history, asked)
-    if not under.names:
-        dialogue = tuple(replace(turn, author=None) for turn in dialogue)
-    names = dict.fromkeys(turn.author for turn in dialogue if turn.author)
-    snapshot = Snapshot(
-        persona=PERSONA,
-        server_rules="",
-        config=under.config.tools,
-        verdict=Verdict(),
-        surface=build_surface(offering(tools), level=under.config.schema_level),
-        dialogue=dialogue,
-        now=NOW,
-        participants=tuple(names),
-    )
-    prompt = assemble(snapshot, Budget(window=under.config.context_window or 32_768))
-    if not case.called:
-        return prompt
-    calls = Turn(role="assistant", parts=tuple(call for call, _ in case.called))
-    results = Turn(role="tool", parts=tuple(result for _, result in case.called))
-    return prompt.grown(turn_item(calls, tag=EXCHANGE), turn_item(results, tag=EXCHANGE))
-
-
 class Runner:
     """Runs cases against one endpoint. `store` is there for the turn loop and stays empty."""
 
@@ -148,7 +95,7 @@ class Runner:
     async def run(self, case: Case, under: Variant) -> Did:
         """What the model does with a request."""
         tools = scripted(case)
-        prompt = built(case, under, tools)
+        prompt = built(case, under.config, tools, names=under.names)
         options = RequestOptions(
             turn_id="t", max_tokens=self._max_tokens, temperature=0.0, wire=under.config.wire
         )
@@ -166,29 +113,8 @@ class Runner:
 
     async def _one_response(self, prompt: Prompt, options: RequestOptions) -> Did:
         body = bytearray()
-        calls: list[ToolCall] = []
-        words: list[str] = []
-        errors, tokens = 0, None
-        async with self._provider.stream(prompt, replace(options, record=body.extend)) as events:
-            async for event in events:
-                match event:
-                    case ToolCall():
-                        calls.append(event)
-                    case CallError():
-                        errors += 1
-                    case TextDelta(text=text):
-                        words.append(text)
-                    case Usage(prompt_tokens=counted):
-                        tokens = counted
-                    case _:
-                        pass
-        return Did(
-            calls=calls,
-            errors=errors,
-            text="".join(words),
-            raw=[written(bytes(body))],
-            prompt_tokens=tokens,
-        )
+        did = await heard(self._provider, prompt, replace(options, record=body.extend))
+        return replace(did, raw=[written(bytes(body))])
 
     async def _whole_turn(
         self,

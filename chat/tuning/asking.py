@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from chat.config import TurnConfig
+from chat.service import PERSONA
 from chat.tuning.cases import Case
 from chat.tuning.scores import Did
 from prompt.assemble import assemble
@@ -52,7 +53,6 @@ def built(
     config: TurnConfig,
     tools: Sequence[Tool],
     *,
-    persona: str,
     verdict: Verdict | None = None,
     names: bool = True,
 ) -> Prompt:
@@ -63,7 +63,7 @@ def built(
         dialogue = tuple(replace(turn, author=None) for turn in dialogue)
     authors = dict.fromkeys(turn.author for turn in dialogue if turn.author)
     snapshot = Snapshot(
-        persona=persona,
+        persona=PERSONA,
         server_rules="",
         config=config.tools,
         verdict=verdict or Verdict(),

@@ -30,8 +30,6 @@ CASES = Path(__file__).with_name("cases.jsonl")
 FORM = 1
 """Of an exported result."""
 
-PERSONA = "You are a friendly assistant in a Discord server. Answer helpfully and to the point."
-
 _VARIED: Mapping[str, tuple[str, ...]] = {
     "nudge": ("on", "off"),
     "schema_level": ("simple", "names_only"),
@@ -222,7 +220,7 @@ class Tuner:
         return variants
 
     async def _did(self, route: Route, case: Case, config: TurnConfig, verdict: Verdict) -> Did:
-        prompt = built(case, config, scripted(case), persona=PERSONA, verdict=verdict)
+        prompt = built(case, config, scripted(case), verdict=verdict)
         options = RequestOptions(
             turn_id="tuning", max_tokens=_MAX_TOKENS, temperature=0.0, wire=config.wire
         )

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.tool_cases import BadCase, Case, read_cases, sample
-from benchmarks.tool_scores import Did, Outcome, outcome, summary
-from benchmarks.tool_success import DATA, built, scripted, variant, written
+from benchmarks.tool_success import DATA, variant, written
+from chat.tuning.asking import built, scripted
+from chat.tuning.cases import BadCase, Case, read_cases, sample
+from chat.tuning.scores import Did, Outcome, outcome, summary
 from prompt.demonstrations import demonstrations
 from prompt.stages import NUDGE
 from prompt.values import ToolCall
@@ -151,7 +152,7 @@ def test_history_is_replayed_as_turns(tmp_path: Path) -> None:
         {"role": "assistant", "content": "It plays."},
     ]
     one = case(tmp_path, history=history)
-    texts = [item.text for item in built(one, variant("default"), scripted(one)).items]
+    texts = [item.text for item in built(one, variant("default").config, scripted(one)).items]
     at = next(place for place, text in enumerate(texts) if text.startswith("play a"))
     assert texts[at + 1] == '`play({"query":"a"})`'
     assert "play: on" in texts[at + 2]
@@ -162,7 +163,8 @@ def test_variants_are_settings(tmp_path: Path) -> None:
     one = case(tmp_path, author="Bo")
 
     def texts(name: str) -> str:
-        prompt = built(one, variant(name), scripted(one))
+        under = variant(name)
+        prompt = built(one, under.config, scripted(one), names=under.names)
         return "\n".join(item.text for item in prompt.items)
 
     assert NUDGE in texts("default")
