@@ -7,6 +7,7 @@ that there is not.
 
 import logging
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TypeAlias
@@ -133,7 +134,7 @@ class ServerActions:
         for answer in poll.answers:
             made.add_answer(text=answer)
         try:
-            await here.send(poll=made)
+            await here.send(poll=made, nonce=_nonce(context, poll))
         except discord.HTTPException as error:
             if error.status >= 500:
                 raise ToolUnavailable(_AWAY) from error
@@ -245,6 +246,11 @@ async def _member(guild: discord.Guild, wanted: str) -> discord.Member:
         case several:
             names = ", ".join(f"{each.display_name} (@{each.name})" for each in several)
             raise ToolFailure(f"{name!r} may be several members: {names}. Ask which one is meant.")
+
+
+def _nonce(context: ToolContext, poll: NewPoll) -> str:
+    """The same for a call that is made again because its answer was lost; 25 characters at most."""
+    return f"{context.message_id}-{zlib.crc32(repr(poll).encode()) & 0xFFFFF:05x}"
 
 
 def _moment(at: datetime) -> str:

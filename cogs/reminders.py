@@ -169,7 +169,10 @@ class Reminders(commands.Cog):
 
     async def _send(self) -> None:
         await self._bot.wait_until_ready()
-        await self._reminding.run(self)
+        try:
+            await self._reminding.run(self)
+        except Exception:
+            log.exception("Reminders are not sent until the bot is started again.")
 
     async def _place(
         self, guild: discord.Guild, member: discord.Member, reminder: Reminder

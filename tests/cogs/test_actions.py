@@ -201,6 +201,16 @@ async def test_a_poll_is_posted_for_a_member_who_may(here: Town) -> None:
     assert posted.poll == ("Pizza?", "Yes", "No")
 
 
+async def test_the_same_poll_is_posted_once_for_a_question(here: Town) -> None:
+    await switched_on(here, "create_poll")
+    call = Step(text=f"create_poll({json.dumps(POLL)})")
+    here.operators.add(call, call, Step(text="That is all."))
+    asked = here.ask(here.home_channel, here.alice, "please")
+    await here.answer(asked, contains="That is all.")
+    (poll,) = (m for m in here.server.messages(here.home_channel) if m.poll)
+    assert [again["id"] for again in here.server.journal.of("nonce_dedupe")] == [poll.id]
+
+
 async def test_without_the_permission_there_is_no_poll(here: Town) -> None:
     await switched_on(here, "create_poll")
     deny_polls(here, here.alice)
