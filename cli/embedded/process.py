@@ -25,8 +25,8 @@ class EmbeddedEndpoint:
 
     `home` receives the child's log, `logs/embedded.log`, beside that of the start before.
     `start_timeout` and `stop_timeout` are seconds: for loading the model, which a cold disk
-    makes slow, and for a peaceful end before the process is killed. Entering raises
-    EmbeddedError.
+    makes slow, and for a peaceful end before the process is killed. `parallel` is how many
+    requests it works on at once. Entering raises EmbeddedError.
     """
 
     def __init__(
@@ -34,10 +34,12 @@ class EmbeddedEndpoint:
         home: Path,
         model: LocalModel,
         *,
+        parallel: int = 1,
         start_timeout: float = 180.0,
         stop_timeout: float = 5.0,
     ) -> None:
         self._model = model
+        self._parallel = parallel
         self._log = home / "logs" / "embedded.log"
         self._start_timeout = start_timeout
         self._stop_timeout = stop_timeout
@@ -90,7 +92,7 @@ class EmbeddedEndpoint:
     async def _spawn(self) -> asyncio.subprocess.Process:
         model = self._model
         arguments = ["-m", "cli.embedded.server", "--model", str(model.path.resolve())]
-        arguments += ["--name", model.name]
+        arguments += ["--name", model.name, "--parallel", str(self._parallel)]
         if model.plain_template:
             arguments.append("--plain-template")
         try:

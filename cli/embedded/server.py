@@ -56,6 +56,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--name", required=True, help="what requests call the model")
     parser.add_argument("--plain-template", action="store_true", help="ChatML without tools")
     parser.add_argument("--context", type=int, default=_CONTEXT, help="window in tokens")
+    parser.add_argument("--parallel", type=int, default=1, help="slots, each with that window")
     parser.add_argument("--threads", type=int, default=_cores(), help="default: all cores")
     return parser.parse_args()
 
@@ -86,8 +87,8 @@ def _start(arguments: argparse.Namespace) -> Any:
     params.model_alias = {arguments.name}
     params.hostnames = ["127.0.0.1"]
     params.port = 0
-    params.n_ctx = arguments.context
-    params.n_parallel = 1
+    params.n_ctx = arguments.context * arguments.parallel
+    params.n_parallel = arguments.parallel
     params.cache_ram_mib = _PROMPT_CACHE_MIB
     params.n_gpu_layers = 0
     params.cpuparams.n_threads = arguments.threads

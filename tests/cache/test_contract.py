@@ -285,9 +285,9 @@ async def test_retrieval_never_moves_what_stands_before_it(tmp_path: Path, mode:
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_restart_changes_nothing(tmp_path: Path, mode: str) -> None:
-    async with street(tmp_path, window=3200) as here:
+    async with street(tmp_path, window=2900) as here:
         await here.switch(tool_mode=mode)
-        for number in range(12):
+        for number in range(8):
             await talk(here, 1, start=number)
             before = await body_of_the_next(here)
             await here.open()

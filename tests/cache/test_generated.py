@@ -89,7 +89,7 @@ def _holds(sent: Sent, words: str) -> bool:
     return any(words in sent.words(at) for at in range(len(sent.messages)))
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example([("ask", 0), ("chatter", 1), ("ask", 2), ("delete", 0), ("ask", 3), ("ask", 1)])
 @example([("ask", 4), ("ask", 1), ("restart", 0), ("edit", 0), ("ask", 3)])
 @given(ACTS)
