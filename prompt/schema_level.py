@@ -1,8 +1,8 @@
 """Writes a tool's schema so that servers can take it, at three levels of detail.
 
 Invariant: pure, and what comes out is an object schema with `properties`. Only what the model and
-the server are told gets simpler: arguments are checked against the schema as it was. A schema that
-is simple already comes out equal, key order included.
+the server are told gets simpler: arguments are checked against the schema as it was. What stays of
+a schema keeps its key order.
 
 Servers compile all schemas of a request into one grammar, and fail whole requests over a regular
 expression, a reference or a list of types; some refuse an object without `properties`.
@@ -62,6 +62,12 @@ def _kind(schema: Json) -> str:
     return "array" if "items" in fields else "string"
 
 
+def _is_left_out(key: str, value: Json) -> bool:
+    """Whether a simple schema does without. That nothing else may be given is what models and
+    grammars take for granted, and would cost each tool tokens."""
+    return key in _LEFT_OUT or (key == "additionalProperties" and value is False)
+
+
 class _Writer:
     """Writes one schema; references are looked up in its root."""
 
@@ -87,7 +93,7 @@ class _Writer:
             fields = self._plain(fields, within, depth)
         written: dict[str, Json] = {}
         for key, value in fields.items():
-            if key in {"$defs", "definitions"} or (self._simple and key in _LEFT_OUT):
+            if key in {"$defs", "definitions"} or (self._simple and _is_left_out(key, value)):
                 continue
             written[key] = self._value(key, value, within, depth)
         return written

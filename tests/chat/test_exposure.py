@@ -16,6 +16,7 @@ from chat.tool_settings import checked_models, tool_settings
 from data.store import Store
 from data.turns import StoredTurn
 from prompt.events import CallError, CallStarted, Finished, ParserEvent, StreamEvent
+from prompt.schema_level import offered
 from prompt.stages import STAGES, TOOL_DEFINITIONS_TAG
 from prompt.surface import ToolSurface, canonical_json, definition
 from prompt.values import Json, TextPart, ToolCall, ToolResult, Turn
@@ -353,15 +354,12 @@ async def test_b03_a_load_changes_nothing_before_it(street: Street, mode: str) -
     size = len(first["messages"])
     assert canonical_json(second["messages"][:size]) == canonical_json(first["messages"])
     spec = SPECS["set_reminder"]
+    shown = offered(spec.parameters, "simple")
     original = canonical_json(
-        {
-            "tools": [
-                {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
-            ]
-        }
+        {"tools": [{"name": spec.name, "description": spec.description, "parameters": shown}]}
     )
     told = second["messages"][-1]["content"]
-    assert told.endswith(original + "\n" + canonical_json(definition(spec)))
+    assert told.endswith(original + "\n" + canonical_json(definition(replace(spec, offered=shown))))
     stored = await street.house.store.turns.by_messages(
         [message.id for message in street.house.channel.messages]
     )

@@ -19,7 +19,8 @@ def field(schema: dict[str, Any], level: SchemaLevel = "simple", **root: Any) ->
 @pytest.mark.parametrize("tool", list(builtin_registry()), ids=lambda tool: tool.spec.name)
 def test_a_simple_schema_keeps_its_bytes(tool: Any) -> None:
     parameters = tool.spec.parameters
-    assert canonical_json(offered(parameters, "simple")) == canonical_json(parameters)
+    plain = {key: parameters[key] for key in parameters if key != "additionalProperties"}
+    assert canonical_json(offered(parameters, "simple")) == canonical_json(plain)
     assert canonical_json(offered(parameters, "full")) == canonical_json(parameters)
 
 

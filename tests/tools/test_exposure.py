@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompt.dispatcher import META_TOOLS, unwrapped, wrapped
+from prompt.schema_level import offered
 from prompt.surface import ToolSurface, canonical_json
 from prompt.values import ToolCall, ToolSpec
 from tests.tools.conftest import Contexts
@@ -111,7 +112,7 @@ def test_a05_search_selects_by_name_and_refuses_nothing_asked(shown: Exhibits) -
             {
                 "name": "set_reminder",
                 "description": "Remind the member of something later.",
-                "parameters": shown.specs["set_reminder"].parameters,
+                "parameters": offered(shown.specs["set_reminder"].parameters, "simple"),
             }
         ]
     }
