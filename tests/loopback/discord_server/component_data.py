@@ -10,6 +10,7 @@ from tests.loopback.discord_server.limits import Limits
 from tests.loopback.discord_server.model import Message, walk_components
 from tests.loopback.discord_server.wire import ComponentKind, Payload, objects
 
+
 def find_component(message: Message, name: str) -> Payload:
     """The component of a message with that custom id or label, if it can be used."""
     with_id = [c for c in walk_components(message.components) if c.get("custom_id")]
