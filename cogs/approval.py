@@ -22,6 +22,7 @@ from chat.ports import ApprovalRequest, Decision
 from cogs.aside import NETWORK_ERRORS
 from cogs.ports import Service
 from cogs.quoting import argument_lines, code, subtext
+from cogs.translations.saying import Speaks, reads_in, retold, tr
 from cogs.tree import BROKEN, answer_privately, require_manage_guild
 from data.database import to_the_end
 from tools.dispatch import in_words
@@ -99,9 +100,11 @@ class Approvals(commands.Cog):
             log.warning("An answer to a question about a tool was not taken: %s", error)
             await answer_privately(interaction, BROKEN)
 
-    async def ask(self, channel: discord.abc.Messageable, request: ApprovalRequest) -> Decision:
-        """Post a question, wait for its answer, and leave one line of it. A question that cannot
-        be posted is a no."""
+    async def ask(
+        self, channel: discord.abc.Messageable, request: ApprovalRequest, locale: Speaks
+    ) -> Decision:
+        """Post a question in a language, wait for its answer, and leave one line of it. A question
+        that cannot be posted is a no."""
         token = secrets.token_hex(8)
         loop = asyncio.get_running_loop()
         question = _Question(request=request, answer=loop.create_future())
@@ -110,8 +113,8 @@ class Approvals(commands.Cog):
         decision: Decision = "timeout"
         try:
             message = await channel.send(
-                _asking(request),
-                view=_buttons(token, lasting=request.lasting),
+                _asking(request, locale),
+                view=_buttons(token, locale, lasting=request.lasting),
                 allowed_mentions=_NO_MENTIONS,
             )
             async with asyncio.timeout(self._patience):
@@ -126,13 +129,15 @@ class Approvals(commands.Cog):
             # Running out of time cancels the future.
             is_answered = question.answer.done() and not question.answer.cancelled()
             if message is not None and not is_answered:
-                await to_the_end(_close(message, request))
+                await to_the_end(_close(message, request, locale))
         return decision
 
     async def _take(self, interaction: discord.Interaction, token: str, decision: Decision) -> None:
         question = self._open.get(token)
         if question is None or question.answer.done():
-            await interaction.response.edit_message(content=subtext(EXPIRED), view=None)
+            await interaction.response.edit_message(
+                content=subtext(retold(interaction.guild_locale, EXPIRED)), view=None
+            )
             return
         request = question.request
         if interaction.user.id != request.asker.id and not getattr(
@@ -148,9 +153,15 @@ class Approvals(commands.Cog):
             decision = "once"
         question.answer.set_result(decision)
         by = code(interaction.user.display_name)
-        await interaction.response.edit_message(
-            content=subtext(f"{code(request.tool)}: {_ANSWERS[decision]} by {by}"), view=None
+        what = retold(interaction.guild_locale, _ANSWERS[decision])
+        line = tr(
+            interaction.guild_locale,
+            "{tool}: {what} by {member}",
+            tool=code(request.tool),
+            what=what,
+            member=by,
         )
+        await interaction.response.edit_message(content=subtext(line), view=None)
 
     @app_commands.describe(tool="The tool", policy="default: destructive tools ask, others do not")
     async def _choose(
@@ -196,35 +207,39 @@ class MessageApprover:
 
     async def ask(self, request: ApprovalRequest) -> Decision:
         """See chat.ports.Approver."""
-        return await self._approvals.ask(self._question.channel, request)
+        question = self._question
+        return await self._approvals.ask(question.channel, request, reads_in(question))
 
 
-def _asking(request: ApprovalRequest) -> str:
+def _asking(request: ApprovalRequest, locale: Speaks) -> str:
     """The question as subtext, which no history takes for words of the bot."""
-    lines = [f"May {code(request.tool)} run for {code(request.asker.name)}?"]
+    tool, member = code(request.tool), code(request.asker.name)
     if request.why:
-        lines = [f"{code(request.tool)} for {code(request.asker.name)}: {request.why}"]
-    return subtext(*lines, *argument_lines(request.arguments))
+        why = retold(locale, request.why)
+        line = tr(locale, "{tool} for {member}: {why}", tool=tool, member=member, why=why)
+    else:
+        line = tr(locale, "May {tool} run for {member}?", tool=tool, member=member)
+    return subtext(line, *argument_lines(request.arguments))
 
 
-async def _close(message: discord.Message, request: ApprovalRequest) -> None:
+async def _close(message: discord.Message, request: ApprovalRequest, locale: Speaks) -> None:
     """Take the buttons of an unanswered question away."""
-    line = subtext(f"{code(request.tool)}: {_ANSWERS['timeout']}")
+    line = subtext(f"{code(request.tool)}: {retold(locale, _ANSWERS['timeout'])}")
     try:
         await message.edit(content=line, view=None, allowed_mentions=_NO_MENTIONS)
     except (discord.HTTPException, *NETWORK_ERRORS) as error:
         log.info("A question about a tool keeps its buttons: %s", error)
 
 
-def _buttons(token: str, *, lasting: bool) -> ui.View:
+def _buttons(token: str, locale: Speaks, *, lasting: bool) -> ui.View:
     """The answers. Not kept in memory: `Approvals.on_interaction` serves them."""
     view = ui.View(timeout=None)
     answers: list[tuple[str, Decision, discord.ButtonStyle]] = [
-        ("Allow once", "once", discord.ButtonStyle.success),
-        ("Deny", "denied", discord.ButtonStyle.danger),
+        (tr(locale, "Allow once"), "once", discord.ButtonStyle.success),
+        (tr(locale, "Deny"), "denied", discord.ButtonStyle.danger),
     ]
     if lasting:
-        label = "Allow this tool until foreign text arrives"
+        label = tr(locale, "Allow this tool until foreign text arrives")
         answers.insert(1, (label, "always", discord.ButtonStyle.secondary))
     for label, decision, style in answers:
         view.add_item(ui.Button(label=label, style=style, custom_id=f"consent:{token}:{decision}"))

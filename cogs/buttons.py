@@ -12,6 +12,8 @@ from typing import Literal, TypeAlias, cast
 import discord
 from discord import ui
 
+from cogs.translations.saying import Speaks, retold
+
 Action: TypeAlias = Literal["stop", "again", "on", "delete"]
 """What a button does to the turn whose reply it stands under: `again` answers anew, `on` goes on
 where the answer breaks off."""
@@ -96,15 +98,17 @@ def custom_ids(message: discord.Message) -> list[str]:
     ]
 
 
-def view_of(row: Row, answered: Answered) -> ui.View | None:
-    """The buttons of `row`, None where there are none. Served by listeners, not by the view."""
+def view_of(row: Row, answered: Answered, locale: Speaks) -> ui.View | None:
+    """The buttons of `row`, in a language; None where there are none. Served by listeners, not by
+    the view."""
     if not row:
         return None
     view = ui.View(timeout=None)
     for name in row:
         style = discord.ButtonStyle.secondary
         custom_id = name if name in (DETAILS, THINKING) else _id_of(name, answered)
-        view.add_item(ui.Button(label=_LABELS[name], style=style, custom_id=custom_id))
+        label = retold(locale, _LABELS[name])
+        view.add_item(ui.Button(label=label, style=style, custom_id=custom_id))
     view.stop()
     return view
 

@@ -360,7 +360,7 @@ async def _quieten(reply: Closed) -> None:
     if kept == reply.row:
         return
     try:
-        await reply.message.edit(view=view_of(kept, reply.answered))
+        await reply.message.edit(view=view_of(kept, reply.answered, reads_in(reply.message)))
     except (discord.HTTPException, *NETWORK_ERRORS) as error:
         log.info("An earlier reply keeps its buttons: %s", error)
 

@@ -288,7 +288,7 @@ class Delivery:
     async def _edit(self, index: int, shown: _Shown) -> None:
         await self._sent[index].edit(
             content=shown.content,
-            view=view_of(shown.row, self.answered),
+            view=view_of(shown.row, self.answered, reads_in(self._question)),
             allowed_mentions=_NO_MENTIONS,
         )
         self._shown[index] = shown
@@ -311,7 +311,7 @@ class Delivery:
         message = await self._create(
             shown.content or "",
             nonce=f"{self._key}-{self._created}",
-            view=view_of(shown.row, self.answered),
+            view=view_of(shown.row, self.answered, reads_in(self._question)),
         )
         self._in_doubt = False
         self._created += 1

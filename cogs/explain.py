@@ -13,6 +13,7 @@ from discord.ext import commands
 from chat.ports import Place
 from cogs.forms import clipped
 from cogs.ports import Service
+from cogs.translations.saying import retold
 from cogs.tree import MANAGE_GUILD, answer_privately, require_manage_guild
 
 NAME = "Explain this reply"
@@ -66,6 +67,7 @@ class Explain(commands.Cog):
         if len(replay := made.replay.encode()) <= guild.filesize_limit:
             files.append(discord.File(io.BytesIO(replay), filename="replay.jsonl"))
             note = _REPLAY
+        note = retold(interaction.locale, note)
         room = _MOST - len(note) - 1
         if len(made.text) > room:
             whole = io.BytesIO(made.text.encode())

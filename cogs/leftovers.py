@@ -18,6 +18,7 @@ from cogs.buttons import Answered, Button, view_of
 from cogs.ledger import Ledger
 from cogs.rendering import SUBTEXT, without_remarks
 from cogs.splitting import MESSAGE_LIMIT
+from cogs.translations.saying import reads_in
 from data.errors import StoreError
 from data.unfinished import HalfWritten, Unfinished
 
@@ -100,7 +101,7 @@ async def _close(message: discord.Message, left: HalfWritten) -> None:
     row: list[Button] = [] if answered.goes_on else ["again"]
     if words or answered.goes_on:
         row.append("on")
-    view = view_of((*row, "delete"), answered)
+    view = view_of((*row, "delete"), answered, reads_in(message))
     content = f"{words}\n{INTERRUPTED}".strip()
     if len(content) > MESSAGE_LIMIT:
         await message.edit(content=words, view=None, allowed_mentions=_NO_MENTIONS)

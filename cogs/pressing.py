@@ -119,7 +119,9 @@ class ReplyButtons(commands.Cog):
         if self._chat.is_answering(answered.turn_id):
             await answer_privately(interaction, BUSY)
             return
-        await interaction.response.edit_message(view=view_of(("stop",), answered))
+        await interaction.response.edit_message(
+            view=view_of(("stop",), answered, interaction.guild_locale)
+        )
         question = await _question(message.channel, answered)
         if question is None:
             await self._put_back(interaction, answered, message, QUESTION_GONE)
@@ -144,7 +146,9 @@ class ReplyButtons(commands.Cog):
         self, interaction: discord.Interaction, answered: Answered, message: discord.Message
     ) -> None:
         rest: Row = tuple(button for button in row_of(message) if button not in _CHOICES)
-        await interaction.response.edit_message(view=view_of(rest, answered))
+        await interaction.response.edit_message(
+            view=view_of(rest, answered, interaction.guild_locale)
+        )
         question = await _question(message.channel, answered)
         if question is None:
             await answer_privately(interaction, QUESTION_GONE)
@@ -172,7 +176,9 @@ class ReplyButtons(commands.Cog):
         message: discord.Message,
         line: str,
     ) -> None:
-        await interaction.edit_original_response(view=view_of(row_of(message), answered))
+        await interaction.edit_original_response(
+            view=view_of(row_of(message), answered, interaction.guild_locale)
+        )
         await answer_privately(interaction, line)
 
 

@@ -26,7 +26,8 @@ def literals(path: Path) -> Iterator[str]:
 
 
 def plainly_said(path: Path) -> Iterator[str]:
-    """Texts of two words and more, without docstrings, descriptions of commands and the log."""
+    """Texts of two words and more, without docstrings, descriptions of commands, the log and what
+    an AssertionError says."""
     nodes = _speaking(ast.parse(path.read_text("utf-8")))
     yield from (text for text in _literals(nodes) if re.search(r"[a-z]{2,} [a-z]{2,}", text))
 
@@ -41,14 +42,17 @@ def _speaking(node: ast.AST) -> Iterator[ast.AST]:
             and child.arg == "description"
             and isinstance(child.value, ast.Constant)
         )
-        if not (is_docstring or is_description or _is_aside(child)):
+        is_fragment = isinstance(node, ast.JoinedStr) and isinstance(child, ast.Constant)
+        if not (is_docstring or is_description or is_fragment or _is_aside(child)):
             yield from _speaking(child)
 
 
 def _is_aside(node: ast.AST) -> bool:
-    """Whether it is a line for the log, or a text about an option."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    """Whether it is a line for the log, a text about an option, or one for the developer."""
+    if not isinstance(node, ast.Call):
         return False
+    if not isinstance(node.func, ast.Attribute):
+        return isinstance(node.func, ast.Name) and node.func.id == "AssertionError"
     whose = node.func.value
     return node.func.attr == "describe" or (isinstance(whose, ast.Name) and whose.id == "log")
 
