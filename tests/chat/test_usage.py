@@ -1,5 +1,6 @@
 """What turns use is measured, priced and kept."""
 
+import asyncio
 from datetime import date, timedelta
 
 import pytest
@@ -9,8 +10,9 @@ from chat.usage import Price, UsageLedger, are_prices, prices_of, today_in_utc
 from data.store import Store
 from data.usage import Amount, Spender, Whose
 from prompt.events import Usage
+from providers.base import Unavailable
 from tests.chat.house import House
-from tests.chat.scripted import ADA, PLACE, call, end, say
+from tests.chat.scripted import ADA, PLACE, ScriptedModel, call, end, say, soon
 
 MINE = Whose(guild_id=PLACE.guild_id or 0, member_id=ADA.id)
 
@@ -110,3 +112,32 @@ def test_a_request_that_brought_nothing_cost_nothing() -> None:
     with pytest.raises(OSError, match="refused"), meter.request("m", None):  # pyright: ignore[reportArgumentType]
         raise OSError("refused")
     assert meter.used == []
+
+
+async def test_a_turn_that_is_stopped_is_kept_with_what_came_of_it(store: Store) -> None:
+    house = House(store)
+    reached = asyncio.Event()
+
+    async def hang() -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    house.model.add([say("Once upon a time there was"), hang])
+    turn = asyncio.create_task(
+        house.service.respond(house.request("a story"), house.channel, house.presenter())
+    )
+    await soon(reached.wait())
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    amount = await kept(store)
+    assert (amount.turns, amount.requests, amount.estimated) == (1, 1, 1)
+    assert amount.completion_tokens > 0
+
+
+async def test_what_a_fallback_used_is_its_own(store: Store) -> None:
+    second = ScriptedModel([say("From the second."), Usage(prompt_tokens=9), end("stop")])
+    house = House(store, fallbacks=[second])
+    await house.ask("hi", [Unavailable("The first is down.", remedy="Start it.")])
+    amount = await kept(store)
+    assert (amount.turns, amount.requests, amount.prompt_tokens) == (1, 1, 9)
