@@ -8,6 +8,8 @@ import logging
 import aiohttp
 import discord
 
+from cogs.translations.saying import reads_in, retold, tr
+
 log = logging.getLogger(__name__)
 
 _WARNING = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
@@ -23,9 +25,13 @@ async def tell_apart(question: discord.Message, reason: str) -> None:
     guild_id = question.guild.id if question.guild else None
     log.warning("No answer in channel %s of guild %s: %s.", channel.id, guild_id, reason)
     if question.guild is not None:
-        line = (
-            f"I cannot answer in {question.jump_url}: {reason}. A server admin can change that in "
-            "the settings of the channel or of my role."
+        locale = reads_in(question)
+        line = tr(
+            locale,
+            "I cannot answer in {link}: {reason}. A server admin can change that in the settings "
+            "of the channel or of my role.",
+            link=question.jump_url,
+            reason=retold(locale, reason),
         )
         try:
             await question.author.send(line)

@@ -17,6 +17,7 @@ from chat.overview import Exposure, ExposureChange, Overview
 from cogs.forms import clipped
 from cogs.permissions import lacking, within
 from cogs.ports import Service
+from cogs.translations.saying import retold, tr
 from cogs.tree import BROKEN, MANAGE_GUILD, NOT_ALLOWED, answer_privately, require_manage_guild
 from cogs.workarounds import (
     FIRST,
@@ -81,17 +82,26 @@ class Config(commands.Cog):
         channel = interaction.channel
         missing = lacking(channel) if isinstance(channel, discord.abc.Messageable) else []
         window = overview.context_window
-        lines = [
-            f"**Endpoint** {overview.endpoint}",
-            f"**Model** {overview.model}",
-            *(f"\N{WARNING SIGN} {note}" for note in overview.notes),
-            f"**Tool calling** {tool_calling(overview)}",
-            f"**Tools** {overview.exposure}",
-            f"**Context window** {f'{window:,} tokens' if window else 'not known yet'}",
-            f"**Permissions missing in this channel** {', '.join(missing) or 'none'}",
-            f"**Answers in this channel** {await self._answers_in(interaction)}",
-            f"**Message content intent** {'granted' if self._reads_all else INTENT_LOST}",
-        ]
+        locale = interaction.locale
+        tokens = tr(locale, "{number} tokens", number=f"{window:,}") if window else None
+        here = await self._answers_in(interaction)
+        intent = tr(locale, "granted") if self._reads_all else retold(locale, INTENT_LOST)
+        found = {
+            tr(locale, "Endpoint"): retold(locale, overview.endpoint),
+            tr(locale, "Model"): overview.model,
+            tr(locale, "Tool calling"): retold(locale, tool_calling(overview)),
+            tr(locale, "Tools"): retold(locale, overview.exposure),
+            tr(locale, "Context window"): tokens or tr(locale, "not known yet"),
+            tr(locale, "Permissions missing in this channel"): ", ".join(
+                retold(locale, each) for each in missing
+            )
+            or tr(locale, "none"),
+            tr(locale, "Answers in this channel"): retold(locale, here),
+            tr(locale, "Message content intent"): intent,
+        }
+        lines = [f"**{what}** {how}" for what, how in found.items()]
+        notes = [f"\N{WARNING SIGN} {retold(locale, note)}" for note in overview.notes]
+        lines[2:2] = notes  # below the model that they are about
         await interaction.edit_original_response(content=clipped("\n".join(lines), 2000))
 
     @config.command(
@@ -149,16 +159,22 @@ class Config(commands.Cog):
         await self._show_exposure(interaction, state)
 
     async def _show_exposure(self, interaction: discord.Interaction, state: Exposure) -> None:
-        allowed = "any tool" if state.allowlist is None else ", ".join(state.allowlist) or "none"
-        lines = [
-            f"**Now** {state.now}",
-            f"**Mode** {state.mode}",
-            f"**Stable dispatcher with** {', '.join(state.dispatch) or 'no model'}",
-            f"**Read-only** {_on_off(state.read_only)}",
-            f"**Web** {_on_off(state.web)}",
-            f"**Images** {_on_off(state.images)}",
-            f"**Allowlist** {allowed}",
-        ]
+        locale = interaction.locale
+        on_off = tr(locale, "off"), tr(locale, "on")
+        allowed = tr(locale, "any tool")
+        if state.allowlist is not None:
+            allowed = ", ".join(state.allowlist) or tr(locale, "none")
+        found = {
+            tr(locale, "Now"): retold(locale, state.now),
+            tr(locale, "Mode"): state.mode,
+            tr(locale, "Stable dispatcher with"): ", ".join(state.dispatch)
+            or tr(locale, "no model"),
+            tr(locale, "Read-only"): on_off[state.read_only],
+            tr(locale, "Web"): on_off[state.web],
+            tr(locale, "Images"): on_off[state.images],
+            tr(locale, "Allowlist"): allowed,
+        }
+        lines = [f"**{what}** {how}" for what, how in found.items()]
         text = discord.utils.escape_mentions("\n".join(lines))
         await interaction.edit_original_response(content=clipped(text, 2000))
 
@@ -237,7 +253,3 @@ def _listed(written: str) -> list[str]:
 
 def _as_bool(state: _State | None) -> bool | None:
     return None if state is None else state == "on"
-
-
-def _on_off(state: bool) -> str:
-    return "on" if state else "off"

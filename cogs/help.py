@@ -63,7 +63,9 @@ class Help(commands.Cog):
             return tr(locale, "Nobody converses here.")
         if missing := lacking_to_speak(channel):
             return tr(
-                locale, "I cannot answer here: I lack {permissions}.", permissions=_and(missing)
+                locale,
+                "I cannot answer here: I lack {permissions}.",
+                permissions=_and(missing, locale),
             )
         if not await self._admission.takes_channel(guild_id, within(channel)):
             return tr(locale, "I do not answer in this channel: admins chose others.")
@@ -71,7 +73,7 @@ class Help(commands.Cog):
             return tr(
                 locale,
                 "I answer in this channel, and would do it better with {permissions}.",
-                permissions=_and(missing),
+                permissions=_and(missing, locale),
             )
         return tr(locale, "I read and answer in this channel.")
 
@@ -134,5 +136,5 @@ def _line(
     return f"- `/{name}` {description}"
 
 
-def _and(titles: list[str]) -> str:
-    return ", ".join(titles)
+def _and(titles: list[str], locale: Speaks) -> str:
+    return ", ".join(retold(locale, title) for title in titles)

@@ -18,6 +18,7 @@ from cogs.history import ChannelHistory
 from cogs.places import place_of
 from cogs.ports import Service
 from cogs.splitting import split
+from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import MANAGE_GUILD, answer_privately, require_manage_guild
 from prompt.snapshot import PromptTooLarge
 
@@ -82,7 +83,8 @@ class Tool(commands.Cog):
         """List the tools."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         tools = await self._service.tools(interaction.guild_id)
-        lines = [_line(tool) for tool in tools] or ["There are no tools."]
+        locale = interaction.locale
+        lines = [_line(tool, locale) for tool in tools] or [tr(locale, "There are no tools.")]
         for content in split("\n".join(lines)):
             await interaction.followup.send(content, ephemeral=True)
 
@@ -102,7 +104,7 @@ class Tool(commands.Cog):
         except ValueError as error:
             await answer_privately(interaction, str(error))
             return
-        await interaction.followup.send(_line(listing), ephemeral=True)
+        await interaction.followup.send(_line(listing, interaction.locale), ephemeral=True)
 
     @toggle.autocomplete("name")
     async def _names(
@@ -188,9 +190,19 @@ class Tool(commands.Cog):
             "json": (made.json, "prompt.json"),
             "diff": (made.diff, "diff.txt"),
         }[form]
-        stable = f" Stable part: `{made.prefix_hash}`" if made.prefix_hash else ""
+        locale = interaction.locale
+        parts = [
+            tr(
+                locale,
+                "The prompt in {channel}, {length} characters.",
+                channel=where.mention,
+                length=f"{len(text):,}",
+            )
+        ]
+        if made.prefix_hash:
+            parts.append(tr(locale, "Stable part: `{hash}`", hash=made.prefix_hash))
         await interaction.followup.send(
-            f"The prompt in {where.mention}, {len(text):,} characters.{stable}",
+            " ".join(parts),
             file=discord.File(io.BytesIO(text.encode("utf-8", "replace")), filename=name),
             ephemeral=True,
         )
@@ -204,13 +216,14 @@ def _named(message: str) -> tuple[int | None, int | None]:
     return (int(found[1]) if found[1] else None), int(found[2])
 
 
-def _line(tool: ToolListing) -> str:
+def _line(tool: ToolListing, locale: Speaks) -> str:
     description = " ".join(tool.description.split())
     if len(description) > _LONGEST_DESCRIPTION:
         description = f"{description[: _LONGEST_DESCRIPTION - 1]}…"
-    state = "on" if tool.enabled else "off"
-    kind = "only reads" if tool.read_only else "changes something"
-    return f"- `{tool.name}` **{state}** ({tool.why}; {kind}): {description}"
+    state = tr(locale, "on") if tool.enabled else tr(locale, "off")
+    kind = tr(locale, "only reads") if tool.read_only else tr(locale, "changes something")
+    why = retold(locale, tool.why)
+    return f"- `{tool.name}` **{state}** ({why}; {kind}): {description}"
 
 
 async def _may_read(member: discord.Member, channel: _Readable) -> bool:
