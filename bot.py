@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from cli import check, parse, probe, snapshot, tune
+from cli import backup, check, parse, probe, snapshot, tune
 from cli.embedded.errors import EmbeddedError
 from cli.logs import log_to
 from cli.setup import options as setup_options
@@ -62,8 +62,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if args.command == "probe":
             return probe.run(args, os.environ, sys.stdout, sys.stderr)
-        enters_secrets = args.command in {"setup", "import-llmcord"}
-        settings = load_settings(os.environ, tolerate_lost_keys=enters_secrets)
+        needs_no_secrets = args.command in {"setup", "import-llmcord", *backup.COMMANDS}
+        settings = load_settings(os.environ, tolerate_lost_keys=needs_no_secrets)
+        if args.command in backup.COMMANDS:
+            return backup.run(args, settings, sys.stdout)
         if args.command == "setup":
             return _setup(settings, args)
         if args.command == "import-llmcord":
@@ -127,6 +129,7 @@ def _arguments() -> argparse.ArgumentParser:
             "tune", parents=[yes], help="find the settings with which a model calls tools best"
         )
     )
+    backup.add_parsers(commands)
     commands.add_parser("check", help="tell whether settings, database and endpoint are sound")
     parser.set_defaults(command="run", yes=False)
     return parser
@@ -247,7 +250,10 @@ async def _run(args: argparse.Namespace, settings: Settings, local: LocalModel |
         from cogs.client import run_bot
 
         unknown = wired.desk.prober.probe_unknown if settings.probe == "on" else None
-        async with warming(wired.store, wired.service.warm_up, first=unknown):
+        async with (
+            warming(wired.store, wired.service.warm_up, first=unknown),
+            backup.backing_up(settings),
+        ):
             return await run_bot(
                 wired.service,
                 wired.store.meta,

@@ -45,7 +45,8 @@ _WORDS = {
     ),
     "CORRUPT": (
         "{path} is damaged.",
-        "Put back a copy from the backups directory beside it, or move it away to begin anew.",
+        "Put back a copy from the backups directory beside it with `python bot.py restore FILE`, "
+        "or move it away to begin anew.",
     ),
     "NOTADB": (
         "{path} is not an SQLite database.",

@@ -21,6 +21,9 @@ from data.errors import StoreError, explained, file_trouble
 from data.home import create_private_file, prepare_home
 
 MIGRATIONS = Path(__file__).parent / "migrations"
+BACKUPS = "backups"
+"""The directory for copies, beside the database."""
+
 APPLICATION_ID = 0x5662746D
 """Set by the first migration; marks a file as ours."""
 
@@ -58,11 +61,12 @@ def find_migrations(directory: Path) -> Sequence[Migration]:
     return found
 
 
-def migrate(path: Path, *, directory: Path = MIGRATIONS) -> None:
+def migrate(path: Path, *, directory: Path = MIGRATIONS, copied: bool = False) -> None:
     """Create the database at `path`, or bring it up to date with the files in `directory`.
 
-    Before an existing database changes, a copy is put into `backups/` beside it. Raises
-    StoreError; the database is then as it was, or up to the last migration that succeeded.
+    Before an existing database changes, a copy is put into `backups/` beside it, unless it is
+    `copied` already. Raises StoreError; the database is then as it was, or up to the last
+    migration that succeeded.
     """
     if sqlite3.sqlite_version_info < _SQLITE_NEEDED:
         raise StoreError(
@@ -71,17 +75,18 @@ def migrate(path: Path, *, directory: Path = MIGRATIONS) -> None:
         )
     migrations = find_migrations(directory)
     create_private_file(path)
-    version = _inspect(path, newest=len(migrations))
+    version = inspect(path, newest=len(migrations))
     pending = migrations[version:]
     if not pending:
         return
-    with explained(path), closing(_connect(path, "rw")) as connection:
-        copy = _copy(connection, path, version) if version else None
+    with explained(path), closing(connect(path, "rw")) as connection:
+        copy = _copy(connection, path, version) if version and not copied else None
         for migration in pending:
             _apply(connection, migration, copy)
 
 
-def _connect(path: Path, mode: Literal["ro", "rw"]) -> sqlite3.Connection:
+def connect(path: Path, mode: Literal["ro", "rw"]) -> sqlite3.Connection:
+    """A plain connection to an existing file, in autocommit mode."""
     return sqlite3.connect(
         database_uri(path, mode),
         uri=True,
@@ -90,11 +95,14 @@ def _connect(path: Path, mode: Literal["ro", "rw"]) -> sqlite3.Connection:
     )
 
 
-def _inspect(path: Path, *, newest: int) -> int:
-    """The schema version of the file at `path`, 0 for an empty one; changes nothing."""
+def inspect(path: Path, *, newest: int) -> int:
+    """The schema version of the file at `path`, 0 for an empty one; changes nothing.
+
+    Raises StoreError for a file that is damaged, another program's or of a schema after `newest`.
+    """
     if path.stat().st_size == 0:
         return 0
-    with explained(path), closing(_connect(path, "ro")) as connection:
+    with explained(path), closing(connect(path, "ro")) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -118,20 +126,30 @@ def _inspect(path: Path, *, newest: int) -> int:
 
 def _copy(connection: sqlite3.Connection, path: Path, version: int) -> Path:
     """Copy the open database into `backups/`, with what its write-ahead log holds."""
-    directory = path.parent / "backups"
-    prepare_home(directory)
     now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-    copy = directory / f"{path.stem}-schema{version:04d}-{now}{path.suffix}"
-    partial = copy.with_suffix(".partial")
+    copy = path.parent / BACKUPS / f"{path.stem}-schema{version:04d}-{now}{path.suffix}"
+    prepare_home(copy.parent)
+    copy_whole(connection, copy)
+    return copy
+
+
+def copy_whole(connection: sqlite3.Connection, copy: Path) -> None:
+    """Copy what an open database holds at this moment, its write-ahead log included, to `copy`.
+
+    The copy is one file, which needs no other to be read. It appears under its name when it is
+    complete and on the disk. Raises StoreError about the copy.
+    """
+    partial = copy.with_name(f"{copy.name}.partial")
     create_private_file(partial)
     try:
-        with explained(partial), closing(_connect(partial, "rw")) as target:
+        with explained(partial), closing(connect(partial, "rw")) as target:
             connection.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")
         partial.replace(copy)
     except BaseException:
-        partial.unlink(missing_ok=True)
+        for suffix in ("", "-journal", "-wal", "-shm"):
+            partial.with_name(f"{partial.name}{suffix}").unlink(missing_ok=True)
         raise
-    return copy
 
 
 def _apply(connection: sqlite3.Connection, migration: Migration, copy: Path | None) -> None:

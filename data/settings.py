@@ -29,6 +29,7 @@ from data.setting_types import (
     AbsolutePath,
     EndpointUrl,
     Guilds,
+    HoursOrOff,
     LogLevel,
     OnOff,
     Seconds,
@@ -149,6 +150,10 @@ class Settings(ServiceSettings):
         "long as nothing is known of it, to learn how it takes tools",
         examples=["off"],
     )
+    backup_every: HoursOrOff = Field(
+        default=24, description="off, or the hours between two backups of the database"
+    )
+    backup_keep: int = Field(default=7, ge=1, description="how many of those backups are kept")
     log_level: LogLevel = Field(
         default="info", description="how much is logged: debug, info, warning, error or critical"
     )

@@ -16,7 +16,7 @@ from tests.loopback.endpoint import LoopbackEndpoint, Step
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 30.0
-COMMANDS = ["run", "console", "setup", "parse", "snapshot", "check"]
+COMMANDS = ["run", "console", "setup", "parse", "snapshot", "backup", "restore", "check"]
 CALL = 'roll_dice({"dice":"2d6"})'
 
 
