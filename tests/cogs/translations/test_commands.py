@@ -3,10 +3,15 @@
 import asyncio
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
+import discord
 import pytest
+from discord import app_commands
 
 from cogs.translations.catalogue import LANGUAGES, catalogue
+from cogs.translations.commands import CatalogueTranslator
+from cogs.tree import sync_if_changed
 from tests.cogs.town import town
 from tests.cogs.translations.reading import ROOT
 from tests.loopback.discord_server.command_rules import check_command, is_valid_name
@@ -106,3 +111,29 @@ def leaves_of(node: Payload) -> list[Payload]:
     """What can be used of a command: itself, or its subcommands."""
     below = [each for each in objects(node.get("options")) if each["type"] in SUBCOMMAND_KINDS]
     return [leaf for each in below for leaf in leaves_of(each)] if below else [node]
+
+
+async def test_a_changed_translation_is_registered_and_nothing_else(tmp_path: Path) -> None:
+    class Shouting(CatalogueTranslator):
+        async def translate(
+            self,
+            string: app_commands.locale_str,
+            locale: discord.Locale,
+            context: app_commands.TranslationContextTypes,
+        ) -> str | None:
+            translated = await super().translate(string, locale, context)
+            return translated and translated.replace("Was hier für dich geht", "Hilfe")
+
+    async with town(tmp_path) as here:
+        tree, journal = here.bot.tree, here.server.journal
+        await here.until(lambda: len(journal.of("commands")) == 1)
+        key = f"commands:{here.bot.application_id}"
+        async with asyncio.timeout(5):  # it is noted once Discord has answered
+            while (before := await here.store.meta.get(key)) is None:
+                await asyncio.sleep(0.01)
+        await sync_if_changed(tree, here.store.meta)
+        assert len(journal.of("commands")) == 1
+        await tree.set_translator(Shouting())
+        await sync_if_changed(tree, here.store.meta)
+        assert len(journal.of("commands")) == 2
+        assert await here.store.meta.get(key) != before
