@@ -65,7 +65,7 @@ class Addressing:
         heard = Heard(
             author_id=author.id,
             is_bot=author.bot,
-            role_ids=await _roles_of(message) if settings.roles else (),
+            role_ids=await _roles_of(message.guild, author) if settings.roles else (),
             channel_ids=within(channel),
             text=message.content,
             mentions=mentions_in_body(message, self._me),
@@ -83,12 +83,20 @@ class Addressing:
             self._bot_turns[channel.id] = turns + 1
         return why is not None
 
-    async def judge(self, message: discord.Message, member_id: int) -> Judged:
+    async def judge(
+        self, message: discord.Message, member_id: int, *, asker: discord.abc.User | None = None
+    ) -> Judged:
         """Count the question of a member, who need not be the author of `message`, and say whether
-        it may be asked now; admins are told of budgets that near their end. Raises StoreError."""
+        it may be asked now; admins are told of budgets that near their end. `asker` is the member
+        with their roles, where the caller knows them. Raises StoreError."""
         guild, author = message.guild, message.author
-        asker = author if author.id == member_id else guild and guild.get_member(member_id)
-        member = asker if isinstance(asker, discord.Member) else None
+        known = asker or (author if author.id == member_id else None)
+        member = await _member(guild, known, member_id) if guild else None
+        if guild is not None:
+            settings = await self._settings.of(guild.id)
+            roles = {role.id for role in member.roles} if member else set[int]()
+            if member_id in settings.members or not roles.isdisjoint(settings.roles):
+                return Judged(refusal="The admins of this server have me ignore you.")
         judged = await self._quotas.judge(
             Asker(
                 guild_id=guild.id if guild else 0,
@@ -180,15 +188,23 @@ def addressing_for(client: discord.Client, me: discord.abc.User, desk: Desk) -> 
     )
 
 
-async def _roles_of(message: discord.Message) -> Collection[int]:
-    """Ids of the author's roles; what history hands out comes without them."""
-    author = message.author
-    if not isinstance(author, discord.Member) and message.guild is not None:
+async def _roles_of(guild: discord.Guild, author: discord.abc.User) -> Collection[int]:
+    """Ids of the author's roles, none where Discord does not tell."""
+    member = await _member(guild, author, author.id)
+    return [role.id for role in member.roles] if member else ()
+
+
+async def _member(
+    guild: discord.Guild, known: discord.abc.User | None, member_id: int
+) -> discord.Member | None:
+    """A member with their roles: what history hands out comes without them."""
+    member = known if isinstance(known, discord.Member) else guild.get_member(member_id)
+    if member is None:
         try:
-            author = await message.guild.fetch_member(author.id)
-        except (discord.HTTPException, *NETWORK_ERRORS):
-            return ()
-    return [role.id for role in author.roles] if isinstance(author, discord.Member) else ()
+            member = await guild.fetch_member(member_id)
+        except (discord.HTTPException, *NETWORK_ERRORS) as error:
+            log.info("A member's roles are not known: %s", error)
+    return member
 
 
 def _answers(message: discord.Message) -> int | None:

@@ -17,7 +17,6 @@ from chat.desk import Desk
 from chat.ports import ChannelMessage, Quote, TurnRequest
 from cogs.chat import OPTED_OUT, Chat
 from cogs.files import attachments_in
-from cogs.history import ChannelHistory
 from cogs.in_words import member_of, message_in_words, one_line
 from cogs.permissions import lacking_to_speak, within
 from cogs.places import place_of
@@ -26,6 +25,7 @@ from cogs.rights import MemberRights
 from cogs.translations.saying import retold, tr
 from cogs.tree import BROKEN, answer_privately
 from cogs.whispering import Whisper
+from data.errors import StoreError
 
 log = logging.getLogger(__name__)
 
@@ -175,6 +175,17 @@ class QuestionForm(ui.Modal):
         channel = interaction.channel
         if not isinstance(channel, discord.abc.Messageable) or interaction.channel_id is None:
             return
+        addressing = self._parts.chat.addressing
+        try:
+            judged = await addressing.judge(self._message, asked.author.id, asker=interaction.user)
+            history = await addressing.history(self._message, included=True)
+        except StoreError as error:
+            log.error("A question about a message is not answered: %s", error)
+            await answer_privately(interaction, BROKEN)
+            return
+        if judged.refusal:
+            await interaction.edit_original_response(content=judged.refusal)
+            return
         request = TurnRequest(
             place=place_of(interaction.guild_id, interaction.channel, interaction.channel_id),
             member=asked.author,
@@ -182,5 +193,4 @@ class QuestionForm(ui.Modal):
             rights=MemberRights(self._message, asked.author.id),
         )
         async with Whisper(interaction, channel) as whisper:
-            history = ChannelHistory(channel, self._parts.me)
             await self._parts.service.respond(request, history, whisper)

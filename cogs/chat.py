@@ -96,7 +96,7 @@ class Chat(commands.Cog):
         self._admission = admission
         self._operator = operator
         self._approvals = approvals
-        self._addressing = addressing
+        self.addressing = addressing
         self._ledger = ledger
         self._privacy = privacy
         self._reads_all = reads_all
@@ -113,7 +113,7 @@ class Chat(commands.Cog):
     async def on_message(self, message: discord.Message) -> None:
         """Queue a message that is meant for the bot."""
         try:
-            if not await self._addressing.takes(message):
+            if not await self.addressing.takes(message):
                 return
             fresh = await self._service.claim(message.id)
         except StoreError as error:
@@ -243,7 +243,7 @@ class Chat(commands.Cog):
             if await self._privacy.has_opted_out(guild and guild.id, asker):
                 await _remark(message, OPTED_OUT)
                 return
-            judged = await self._addressing.judge(message, asker)
+            judged = await self.addressing.judge(message, asker)
             if judged.refusal:
                 if judged.tell:
                     await _remark(message, judged.refusal)
@@ -279,7 +279,7 @@ class Chat(commands.Cog):
             return
         if not (spoken or adopted):
             self._interrupt(message)
-            message = await self._addressing.place(message, question.text)
+            message = await self.addressing.place(message, question.text)
         channel = message.channel
         guild_id = message.guild.id if message.guild else None
         request = TurnRequest(
@@ -305,7 +305,7 @@ class Chat(commands.Cog):
             asked = _Asked(task=task, delivery=delivery, place=request.place, rereads=not spoken)
             self._asked[question.id] = asked
             try:
-                history = await self._addressing.history(under or message, included=bool(spoken))
+                history = await self.addressing.history(under or message, included=bool(spoken))
                 await self._answer(asked, request, history)
             except asyncio.CancelledError as stop:
                 if not asked.begun:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from chat.quotas import Limit, Limits
 from cogs import whispering
 from cogs.asking import NAME
 from cogs.chat import OPTED_OUT
@@ -56,6 +57,21 @@ async def test_a_private_answer_is_in_no_channel_and_no_later_prompt(tmp_path: P
         await here.answer(here.ask(here.home_channel, here.alice, "Hi"), contains="Hello.")
         assert "Psst" not in here.operators.received[-1].raw.decode()
         assert "What does that mean?" not in here.operators.received[-1].raw.decode()
+
+
+@pytest.mark.parametrize("who", ["alone", "here"])
+async def test_a_question_about_a_message_counts_like_any_other(tmp_path: Path, who: str) -> None:
+    async with town(tmp_path) as here:
+        await here.desk.quotas.set_limits(here.home.id, Limits(member=Limit(hour=1)))
+        about = here.server.driver.say(here.home_channel, here.operator, "Hm.")
+        here.operators.add(Step(text="Hello."))
+        await here.answer(here.ask(here.home_channel, here.alice, "Hi"), contains="Hello.")
+        used = await asked(here, here.alice, about, "What does that mean?", who)
+        if who == "alone":
+            assert "1 question an hour" in shown(used).text
+        else:
+            told = await here.answer(about, contains="I answer again")
+            assert "1 question an hour" in told
 
 
 async def test_a_private_answer_that_took_too_long_comes_by_direct_message(
