@@ -188,7 +188,7 @@ class Delivery:
         await self.finish(replace(self._reply, state="failed", notices=notices))
 
     async def _type(self) -> None:
-        while True:
+        while not self._sent:  # edits would not end the indicator
             try:
                 await self._question.channel.typing()
             except (discord.HTTPException, *NETWORK_ERRORS) as error:

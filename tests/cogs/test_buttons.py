@@ -166,9 +166,12 @@ async def test_buttons_work_after_a_restart(scene: Scene) -> None:
         stage.say("Good day.")
 
     scene.service.script = script
+    typed = len(scene.server.journal.of("typing"))
     await press(scene, scene.alice, answer, "Regenerate")
     await scene.turns_done(2)
     assert [one.text for one in scene.answers()] == ["Good day."]
+    # Edits do not end the indicator, so it would stay for ten seconds.
+    assert len(scene.server.journal.of("typing")) == typed
 
 
 async def test_continue_goes_on_where_the_answer_was_cut(tmp_path: Path) -> None:
