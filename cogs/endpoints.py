@@ -15,6 +15,7 @@ from discord.ext import commands
 
 from chat.guild_setup import GuildSetup
 from cogs.forms import EndpointForm, clipped
+from cogs.translations.saying import Speaks, tr
 from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
 from data.endpoints import MOST, GuildEndpoint
 
@@ -71,7 +72,7 @@ class Endpoints(commands.Cog):
                 chosen = data["values"][0]
             else:
                 await self._act(guild_id, action, chosen)
-            content, view = await self._panel(guild_id, chosen)
+            content, view = await self._panel(guild_id, chosen, interaction.locale)
             await interaction.edit_original_response(content=content, view=view)
         except Exception:
             log.exception("A control of /config endpoints could not be served.")
@@ -89,44 +90,57 @@ class Endpoints(commands.Cog):
         if interaction.guild_id is None:
             raise AssertionError("the /config family is for servers only")
         await interaction.response.defer(ephemeral=True, thinking=True)
-        content, view = await self._panel(interaction.guild_id, "")
+        content, view = await self._panel(interaction.guild_id, "", interaction.locale)
         await interaction.edit_original_response(content=content, view=view)
 
-    async def _panel(self, guild_id: int, chosen: str) -> tuple[str, ui.View]:
+    async def _panel(self, guild_id: int, chosen: str, locale: Speaks) -> tuple[str, ui.View]:
         endpoints = await self._setup.endpoints(guild_id)
         last_resort = await self._setup.last_resort(guild_id)
-        return _in_words(endpoints, last_resort=last_resort), _view(
-            endpoints, chosen, last_resort=last_resort
+        return _in_words(endpoints, locale, last_resort=last_resort), _view(
+            endpoints, chosen, locale, last_resort=last_resort
         )
 
 
-def _in_words(endpoints: Sequence[GuildEndpoint], *, last_resort: bool) -> str:
+def _in_words(endpoints: Sequence[GuildEndpoint], locale: Speaks, *, last_resort: bool) -> str:
     if not endpoints:
-        return (
+        return tr(
+            locale,
             "This server has no endpoint of its own; the operator's serves it where they have "
-            "approved that. `/config setup` brings one."
+            "approved that. `/config setup` brings one.",
         )
-    lines = ["Tried in this order, the next one where one fails before an answer has begun:"]
+    lines = [
+        tr(
+            locale,
+            "Tried in this order, the next one where one fails before an answer has begun:",
+        )
+    ]
     for place, each in enumerate(endpoints, start=1):
-        key = "with a key" if each.sealed_key else "without a key"
-        model = clipped(each.model or "its first model", 80)
-        lines.append(f"{place}. `{model}` at {clipped(each.base_url, 150)}, {key}")
+        key = tr(locale, "with a key") if each.sealed_key else tr(locale, "without a key")
+        model = clipped(each.model or tr(locale, "its first model"), 80)
+        url = clipped(each.base_url, 150)
+        line = tr(locale, "`{model}` at {url}, {key}", model=model, url=url, key=key)
+        lines.append(f"{place}. {line}")
     if last_resort:
-        lines.append(f"{len(endpoints) + 1}. the operator's endpoint, if they have approved it")
+        last = tr(locale, "the operator's endpoint, if they have approved it")
+        lines.append(f"{len(endpoints) + 1}. {last}")
     return "\n".join(lines)
 
 
-def _view(endpoints: Sequence[GuildEndpoint], chosen: str, *, last_resort: bool) -> ui.View:
+def _view(
+    endpoints: Sequence[GuildEndpoint], chosen: str, locale: Speaks, *, last_resort: bool
+) -> ui.View:
     view = ui.View(timeout=None)
     ids = [each.id for each in endpoints]
     if endpoints:
         view.add_item(
             ui.Select(
                 custom_id=f"{_PREFIX}{_CHOOSE}",
-                placeholder="Choose one to move or remove",
+                placeholder=tr(locale, "Choose one to move or remove"),
                 options=[
                     discord.SelectOption(
-                        label=clipped(f"{place}. {each.model or 'its first model'}", 100),
+                        label=clipped(
+                            f"{place}. {each.model or tr(locale, 'its first model')}", 100
+                        ),
                         description=clipped(urlsplit(each.base_url).netloc, 100),
                         value=each.id,
                         default=each.id == chosen,
@@ -137,12 +151,20 @@ def _view(endpoints: Sequence[GuildEndpoint], chosen: str, *, last_resort: bool)
         )
     if chosen in ids:
         place = ids.index(chosen)
-        view.add_item(_button("Up", f"up:{chosen}", disabled=place == 0))
-        view.add_item(_button("Down", f"down:{chosen}", disabled=place == len(ids) - 1))
-        view.add_item(_button("Remove", f"{_REMOVE}:{chosen}", style=discord.ButtonStyle.danger))
-    view.add_item(_button("Add a fallback", f"{_ADD}:", disabled=len(endpoints) >= MOST))
+        view.add_item(_button(tr(locale, "Up"), f"up:{chosen}", disabled=place == 0))
+        view.add_item(_button(tr(locale, "Down"), f"down:{chosen}", disabled=place == len(ids) - 1))
+        view.add_item(
+            _button(tr(locale, "Remove"), f"{_REMOVE}:{chosen}", style=discord.ButtonStyle.danger)
+        )
+    view.add_item(
+        _button(tr(locale, "Add a fallback"), f"{_ADD}:", disabled=len(endpoints) >= MOST)
+    )
     if endpoints:
-        label = "Never use the operator's" if last_resort else "The operator's as last resort"
+        label = (
+            tr(locale, "Never use the operator's")
+            if last_resort
+            else tr(locale, "The operator's as last resort")
+        )
         view.add_item(_button(label, f"{_LAST_RESORT}:{'off' if last_resort else 'on'}"))
     view.stop()
     return view

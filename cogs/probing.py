@@ -13,6 +13,7 @@ from discord.ext import commands
 
 from chat.probing import Outdated, Prober, applicable
 from cogs.forms import clipped
+from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately
 from providers.base import EndpointError
 from providers.probe import Findings, sentence, table, verdict_that_follows
@@ -29,10 +30,10 @@ _RUNNING = (
 _FORGOTTEN = "I no longer have the findings of that test. Run it again with `/config test`."
 
 
-def probe_offer() -> ui.View:
+def probe_offer(locale: Speaks) -> ui.View:
     """The button under the short test; `Probing` serves it."""
     view = ui.View(timeout=None)
-    view.add_item(ui.Button(label="Test tool calling", custom_id=_RUN_ID))
+    view.add_item(ui.Button(label=tr(locale, "Test tool calling"), custom_id=_RUN_ID))
     view.stop()
     return view
 
@@ -63,30 +64,38 @@ class Probing(commands.Cog):
             else:
                 await self._apply(interaction, guild_id)
         except EndpointError as error:
-            await interaction.edit_original_response(content=error.member, view=None)
+            await interaction.edit_original_response(
+                content=retold(interaction.locale, error.member), view=None
+            )
         except Exception:
             log.exception("A test of the endpoint could not be served.")
             await answer_privately(interaction, BROKEN)
 
     async def _run(self, interaction: discord.Interaction, guild_id: int) -> None:
-        await interaction.edit_original_response(content=_RUNNING, view=None)
+        await interaction.edit_original_response(
+            content=retold(interaction.locale, _RUNNING), view=None
+        )
         findings = await self._prober.probe(guild_id)
         self._found[guild_id] = findings
         view = ui.View(timeout=None)
         if applicable(findings) or verdict_that_follows(findings) is not None:
             apply: ui.Button[ui.View] = ui.Button(
-                label="Apply", style=discord.ButtonStyle.primary, custom_id=_APPLY_ID
+                label=tr(interaction.locale, "Apply"),
+                style=discord.ButtonStyle.primary,
+                custom_id=_APPLY_ID,
             )
             view.add_item(apply)
         view.stop()
         await interaction.edit_original_response(
-            content=clipped(findings_text(findings), _MOST), view=view
+            content=clipped(findings_text(findings, interaction.locale), _MOST), view=view
         )
 
     async def _apply(self, interaction: discord.Interaction, guild_id: int) -> None:
         findings = self._found.pop(guild_id, None)
         if findings is None:
-            await interaction.edit_original_response(content=_FORGOTTEN, view=None)
+            await interaction.edit_original_response(
+                content=retold(interaction.locale, _FORGOTTEN), view=None
+            )
             return
         try:
             values = await self._prober.apply(guild_id, findings)
@@ -94,11 +103,12 @@ class Probing(commands.Cog):
             await interaction.edit_original_response(content=str(error), view=None)
             return
         log.info("Server %s: what a test showed was applied: %s.", guild_id, dict(values))
-        content = f"{findings_text(findings)}\n{_applied(values)}"
+        locale = interaction.locale
+        content = f"{findings_text(findings, locale)}\n{_applied(values, locale)}"
         await interaction.edit_original_response(content=clipped(content, _MOST), view=None)
 
 
-def findings_text(findings: Findings) -> str:
+def findings_text(findings: Findings, locale: Speaks = None) -> str:
     """Table, verdict and what follows, as a message."""
     if not findings.answered:
         return sentence(findings)
@@ -106,16 +116,20 @@ def findings_text(findings: Findings) -> str:
     width = max(len(row.what) for row in rows)
     lines = [f"{row.what:<{width}}  {row.found}" for row in rows]
     values = applicable(findings)
-    follows = [f"What follows: {_in_words(values)}."] if values else []
+    follows = (
+        [tr(locale, "What follows: {switches}.", switches=_in_words(values))] if values else []
+    )
     return "\n".join(["```", *lines, "```", sentence(findings), *follows])
 
 
-def _applied(values: Mapping[str, str]) -> str:
+def _applied(values: Mapping[str, str], locale: Speaks) -> str:
     if not values:
-        return "Applied: the next answer goes by this verdict."
-    return (
-        f"Applied: {_in_words(values)}, except where an admin has set something else in "
-        "`/config workarounds`."
+        return tr(locale, "Applied: the next answer goes by this verdict.")
+    return tr(
+        locale,
+        "Applied: {switches}, except where an admin has set something else in "
+        "`/config workarounds`.",
+        switches=_in_words(values),
     )
 
 

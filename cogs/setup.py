@@ -166,7 +166,9 @@ class Setup(commands.Cog):
     async def _test(self, interaction: discord.Interaction) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
         said = await self._desk.setup.test(_guild(interaction), by=interaction.user.id)
-        await interaction.edit_original_response(content=clipped(said, 2000), view=probe_offer())
+        await interaction.edit_original_response(
+            content=clipped(said, 2000), view=probe_offer(interaction.locale)
+        )
 
     async def _reset(self, interaction: discord.Interaction) -> None:
         view = ui.View(timeout=None)
