@@ -6,16 +6,13 @@ import sqlite3
 import stat
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from data.errors import StoreError
-from data.facts import Fact
 from data.migrate import MIGRATIONS, Migration, find_migrations, migrate
 from data.store import open_store
-from prompt.values import TextPart
 from prompt.verbatim import Verdict
 
 DATABASES = Path(__file__).parent / "databases"
@@ -93,27 +90,6 @@ def test_a_released_schema_is_what_its_migrations_make(path: Path, sql: Path, di
     build(released, sql)
     assert schema(path) == schema(released)
     assert version_of(released) == number
-
-
-async def test_everything_in_a_0001_database_can_still_be_read(path: Path):
-    build(path, DATABASES / "0001.sql")
-    async with open_store(path.parent) as store:
-        assert await store.settings.values(10, "") == {"tool_mode": "native"}
-        assert await store.settings.values(10, "m") == {"nudge": False}
-        assert await store.verdicts.get("http://host/v1", "m") == Verdict(
-            structured_calls=True, reason="seen in a turn"
-        )
-        turn = (await store.turns.by_messages([52]))[52]
-        assert (turn.id, turn.reply_message_ids) == ("t1", (51, 52))
-        assert turn.turns[0].parts == (TextPart(text="Six."),)
-        assert await store.facts.recall(10, 30, None) == [
-            Fact(id=7, text="Drinks green tea", at=datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC))
-        ]
-        assert not await store.claims.claim(40)
-        assert await store.channels.cut_point(20) == 39
-        assert await store.meta.get("k") == "v"
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
 async def test_a_guilds_one_endpoint_becomes_the_first_of_several(path: Path, tmp_path: Path):
