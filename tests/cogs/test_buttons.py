@@ -322,3 +322,15 @@ async def test_thinking_that_is_not_kept_says_so(scene: Scene) -> None:
     await scene.turns_done()
     (answer,) = scene.answers()
     assert await told(scene, scene.bob, answer, "Show thinking") == NOT_SHOWN
+
+
+async def test_buttons_work_in_direct_messages(scene: Scene) -> None:
+    direct = scene.server.build.direct_messages(scene.alice)
+    asked = scene.server.driver.say(direct, scene.alice, "hello")
+    await scene.turns_done()
+    (answer,) = scene.answers(direct)
+    await press(scene, scene.alice, answer, "Regenerate")
+    await scene.turns_done(2)
+    await scene.server.journal.until(lambda: "Delete" in labels(answer), timeout=3)
+    await press(scene, scene.alice, answer, "Delete")
+    await scene.server.journal.until(lambda: scene.server.messages(direct) == [asked], timeout=3)

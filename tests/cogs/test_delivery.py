@@ -441,3 +441,31 @@ async def test_an_outage_is_given_up_and_logged(
     await scene.turns_done()
     assert scene.service.shown == [[]]
     assert "A reply is incomplete" in caplog.text
+
+
+async def test_a_table_is_shown_in_columns_while_it_grows_and_in_the_end(scene: Scene) -> None:
+    rows = "\n".join(f"| {name} | {len(name)} |" for name in ("りんご", "pear", "fig", "plum"))
+
+    async def script(stage: Stage) -> None:
+        stage.say("Fruit:\n\n| Name | Letters |\n|---|--:|\n")
+        await stage.stream(f"{rows}\n\nEnjoy!", seconds=1.0)
+
+    scene.service.script = script
+    scene.ask("fruit")
+    await scene.turns_done()
+    (answer,) = scene.answers()
+    assert answer.text.splitlines() == [
+        "Fruit:",
+        "",
+        "```",
+        "Name   | Letters",
+        "-------+--------",
+        "りんご |       3",
+        "pear   |       4",
+        "fig    |       3",
+        "plum   |       4",
+        "```",
+        "",
+        "Enjoy!",
+    ]
+    assert not any("|---|" in version.text for version in answer.versions)
