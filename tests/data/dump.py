@@ -20,8 +20,8 @@ def dump(connection: sqlite3.Connection) -> Iterator[str]:
         connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("user_version", "application_id")
     )
-    yield f"-- A database as schema {version:04} left it, with a row of every kind. Never change it: it"
-    yield "-- stands for the databases that are out there. Migrations are tried on it."
+    yield f"-- A database as schema {version:04} left it, with a row of every kind. Never change"
+    yield "-- it: it stands for the databases that are out there. Migrations are tried on it."
     yield "BEGIN TRANSACTION;"
     yield f"PRAGMA application_id = {application:#x};"
     kinds = {row[1]: row[2] for row in connection.execute("PRAGMA table_list")}

@@ -87,8 +87,8 @@ async def from_0006(store: Store) -> None:
     assert passage.document_name == "rules.md"
     assert "Bins: Tuesday mornings." in passage.text
     assert [document.name for document in await knowledge.documents.all(context)] == [
-        "rules.md",
         "message",
+        "rules.md",
     ]
 
 
@@ -190,5 +190,5 @@ def empty_tables(connection: sqlite3.Connection) -> list[str]:
     return [
         table
         for table in tables
-        if connection.execute(f'SELECT 1 FROM "{table}"').fetchone() is None  # noqa: S608
+        if connection.execute(f'SELECT 1 FROM "{table}"').fetchone() is None
     ]

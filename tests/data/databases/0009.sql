@@ -1,5 +1,5 @@
--- A database as schema 0009 left it, with a row of every kind. Never change it: it
--- stands for the databases that are out there. Migrations are tried on it.
+-- A database as schema 0009 left it, with a row of every kind. Never change
+-- it: it stands for the databases that are out there. Migrations are tried on it.
 BEGIN TRANSACTION;
 PRAGMA application_id = 0x5662746d;
 CREATE TABLE settings (
