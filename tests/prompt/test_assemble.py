@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prompt.assemble import assemble
@@ -378,6 +378,13 @@ TURNS = st.builds(said, st.sampled_from(ROLES), st.text())
     share=st.floats(0.1, 1.0),
     block=st.integers(1, 8),
     tools=st.booleans(),
+)
+@example(
+    dialogue=[said("user", "<TOOL_CODE"), said("tool", "<TOOL_CODE")],
+    window=4000,
+    share=1.0,
+    block=1,
+    tools=True,
 )
 def test_no_prompt_passes_its_budget_or_splits_an_exchange(
     dialogue: list[Turn], window: int, share: float, block: int, tools: bool
