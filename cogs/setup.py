@@ -19,6 +19,7 @@ from chat.guild_setup import SetupRefused
 from chat.portability import LARGEST_FILE, Imported
 from cogs.forms import EndpointForm, clipped
 from cogs.probing import probe_offer
+from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ class Setup(commands.Cog):
             if custom_id == _RESET_ID:
                 await self._desk.setup.reset(guild_id)
                 await interaction.edit_original_response(
-                    content="Done. Nothing is configured here any more.", view=None
+                    content=tr(interaction.locale, "Done. Nothing is configured here any more."),
+                    view=None,
                 )
                 return
             chosen = data["values"] if custom_id == _CHANNELS_ID else []
@@ -131,11 +133,22 @@ class Setup(commands.Cog):
                     guild_id, channel.id, model, by=by, url=(endpoint or "").strip()
                 )
         except SetupRefused as error:
-            content = str(error)
+            content = retold(interaction.locale, str(error))
         else:
-            where = f" in {channel.mention}" if channel else ""
-            who = "The server's model" if channel and name == DEFAULT else f"`{name}`"
-            lines = [f"{who} answers from now on{where}. `/config test` tries the server's.", doubt]
+            locale = interaction.locale
+            inherits = channel and name == DEFAULT
+            who = tr(locale, "The server's model") if inherits else f"`{name}`"
+            lines = [
+                tr(
+                    locale,
+                    "{model} answers from now on in {channel}. `/config test` tries the server's.",
+                    model=who,
+                    channel=channel.mention,
+                )
+                if channel
+                else tr(locale, "{model} answers from now on. `/config test` tries it.", model=who),
+                retold(locale, doubt or ""),
+            ]
             content = clipped("\n".join(filter(None, lines)), 2000)
         await interaction.edit_original_response(content=content)
 
@@ -167,18 +180,27 @@ class Setup(commands.Cog):
         await interaction.response.defer(ephemeral=True, thinking=True)
         said = await self._desk.setup.test(_guild(interaction), by=interaction.user.id)
         await interaction.edit_original_response(
-            content=clipped(said, 2000), view=probe_offer(interaction.locale)
+            content=clipped(retold(interaction.locale, said), 2000),
+            view=probe_offer(interaction.locale),
         )
 
     async def _reset(self, interaction: discord.Interaction) -> None:
         view = ui.View(timeout=None)
         view.add_item(
-            ui.Button(label="Reset", style=discord.ButtonStyle.danger, custom_id=_RESET_ID)
+            ui.Button(
+                label=tr(interaction.locale, "Reset"),
+                style=discord.ButtonStyle.danger,
+                custom_id=_RESET_ID,
+            )
         )
         view.stop()
         await interaction.response.send_message(
-            "This forgets the server's own endpoints with their keys, persona, rules, channels and "
-            "switches. What members had remembered stays. `/config export` saves the rest before.",
+            tr(
+                interaction.locale,
+                "This forgets the server's own endpoints with their keys, persona, rules, channels "
+                "and switches. What members had remembered stays. `/config export` saves the rest "
+                "before.",
+            ),
             view=view,
             ephemeral=True,
         )
@@ -187,7 +209,9 @@ class Setup(commands.Cog):
         await interaction.response.defer(ephemeral=True, thinking=True)
         text = await self._desk.portability.export(_guild(interaction))
         await interaction.edit_original_response(
-            content="The configuration, without any key. `/config import` reads it.",
+            content=tr(
+                interaction.locale, "The configuration, without any key. `/config import` reads it."
+            ),
             attachments=[discord.File(io.BytesIO(text.encode()), filename="verbatim-config.json")],
         )
 
@@ -205,7 +229,7 @@ class Setup(commands.Cog):
             by=interaction.user.id,
             channels=_channels_of(interaction),
         )
-        await interaction.edit_original_response(content=_report(imported))
+        await interaction.edit_original_response(content=_report(imported, interaction.locale))
 
     @app_commands.describe(switch="Whether others than you may")
     async def _dms(self, interaction: discord.Interaction, switch: Literal["on", "off"]) -> None:
@@ -213,15 +237,19 @@ class Setup(commands.Cog):
         try:
             await self._desk.admission.switch_dms(on=switch == "on", by=interaction.user.id)
         except (PermissionError, ValueError) as error:
-            content = str(error)
+            content = retold(interaction.locale, str(error))
         else:
-            who = "Everyone" if switch == "on" else "Nobody but you"
-            content = f"{who} may chat with me in direct messages, on your endpoint."
+            locale = interaction.locale
+            content = (
+                tr(locale, "Everyone may chat with me in direct messages, on your endpoint.")
+                if switch == "on"
+                else tr(locale, "Nobody but you may chat with me in direct messages.")
+            )
         await interaction.edit_original_response(content=content)
 
     async def _show_channels(self, interaction: discord.Interaction, guild_id: int) -> None:
         allowed = await self._desk.admission.channels(guild_id)
-        content, view = _channels_panel(allowed)
+        content, view = _channels_panel(allowed, interaction.locale)
         await interaction.edit_original_response(content=content, view=view)
 
 
@@ -242,13 +270,13 @@ def _channels_of(interaction: discord.Interaction) -> set[int]:
     return {channel.id for channel in guild.channels} if guild else set()
 
 
-def _channels_panel(allowed: Sequence[int]) -> tuple[str, ui.View]:
+def _channels_panel(allowed: Sequence[int], locale: Speaks) -> tuple[str, ui.View]:
     """The list and the menu that changes it; `Setup.on_interaction` serves that."""
     view = ui.View(timeout=None)
     view.add_item(
         ui.ChannelSelect(
             custom_id=_CHANNELS_ID,
-            placeholder="Channels and categories in which I answer",
+            placeholder=tr(locale, "Channels and categories in which I answer"),
             channel_types=_CHANNEL_TYPES,
             min_values=0,
             max_values=_MOST_CHOICES,
@@ -258,24 +286,34 @@ def _channels_panel(allowed: Sequence[int]) -> tuple[str, ui.View]:
             ],
         )
     )
-    view.add_item(ui.Button(label="Answer everywhere", custom_id=_EVERYWHERE_ID))
+    view.add_item(ui.Button(label=tr(locale, "Answer everywhere"), custom_id=_EVERYWHERE_ID))
     view.stop()
     if not allowed:
-        return "I answer in every channel that I can see.", view
+        return tr(locale, "I answer in every channel that I can see."), view
     named = ", ".join(f"<#{one}>" for one in allowed[:_MOST_CHOICES])
     more = len(allowed) - _MOST_CHOICES
-    rest = f" and {more} more; choosing here replaces them all" if more > 0 else ""
-    return f"I answer in {named}{rest}, and in their threads. Elsewhere I stay silent.", view
+    if more > 0:
+        named = tr(
+            locale,
+            "{channels} and {more} more; choosing here replaces them all",
+            channels=named,
+            more=more,
+        )
+    return tr(
+        locale,
+        "I answer in {channels}, and in their threads. Elsewhere I stay silent.",
+        channels=named,
+    ), view
 
 
-def _report(imported: Imported) -> str:
+def _report(imported: Imported, locale: Speaks) -> str:
     head = (
-        "Imported. It holds from the next answer on."
+        tr(locale, "Imported. It holds from the next answer on.")
         if imported.done
-        else "Nothing was imported. Mend what is marked and try again."
+        else tr(locale, "Nothing was imported. Mend what is marked and try again.")
     )
     marks = {True: "\N{WHITE HEAVY CHECK MARK}", False: "\N{CROSS MARK}"}
     # What is wrong comes first: it is what has to fit.
     lines = sorted(imported.lines, key=lambda line: line.fine)
-    told = [f"{marks[line.fine]} {clipped(line.what, 300)}" for line in lines]
+    told = [f"{marks[line.fine]} {clipped(retold(locale, line.what), 300)}" for line in lines]
     return clipped("\n".join([head, *told]), 2000)

@@ -7,6 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 LAYERS = ("cogs", "chat", "data", "tools", "providers")
+_UNSAID = {"AssertionError", "_command"}
+"""What is called with texts for developers, or with descriptions of commands."""
+
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 
 
@@ -29,7 +32,9 @@ def plainly_said(path: Path) -> Iterator[str]:
     """Texts of two words and more, without docstrings, descriptions of commands, the log and what
     an AssertionError says."""
     nodes = _speaking(ast.parse(path.read_text("utf-8")))
-    yield from (text for text in _literals(nodes) if re.search(r"[a-z]{2,} [a-z]{2,}", text))
+    yield from (
+        text for text in _literals(nodes) if re.search(r"[A-Za-z]{2,}(?: [a-z])* [a-z]{2,}", text)
+    )
 
 
 def _speaking(node: ast.AST) -> Iterator[ast.AST]:
@@ -52,7 +57,7 @@ def _is_aside(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     if not isinstance(node.func, ast.Attribute):
-        return isinstance(node.func, ast.Name) and node.func.id == "AssertionError"
+        return isinstance(node.func, ast.Name) and node.func.id in _UNSAID
     whose = node.func.value
     return node.func.attr == "describe" or (isinstance(whose, ast.Name) and whose.id == "log")
 

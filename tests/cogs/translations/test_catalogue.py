@@ -71,6 +71,7 @@ TRANSLATED = (
     "queueing",
     "reminders",
     "rendering",
+    "setup",
     "tool",
     "tree",
     "uploads",
