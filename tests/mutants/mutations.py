@@ -900,8 +900,8 @@ MUTATIONS = (
         (
             "knowledge can be left out",
             "prompt/assemble.py",
-            "    fixed = _tokens(told) - sum(grounding)\n",
-            "    fixed = _tokens(told)\n    grounding.clear()\n",
+            " - sum(grounding)\n",
+            "\n    grounding.clear()\n",
         ),
         (
             "what survived is reported",
