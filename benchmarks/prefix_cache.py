@@ -53,7 +53,7 @@ Runs: TypeAlias = dict[str, dict[str, Json]]
 
 _UNCHANGED = ("plain", "grounded", "native", "two_channels_slot_hint_per_channel")
 
-_SMALL_WINDOW = 2600
+_SMALL_WINDOW = 2000
 _MEMBERS = (ADA, BOB, CLEO)
 _TOOLS = tuple(builtin_registry())
 
