@@ -1,0 +1,334 @@
+"""How much one process carries: many turns streaming at once, or very many turns in a row.
+
+    python -m benchmarks load
+    python -m benchmarks.load --streams 40 --rate 25 --tokens 500     a load
+    python -m benchmarks.load --soak 20000                            a soak
+
+The bot, the endpoint and, as the floor, the openai client alone run as processes of their own
+beside a loopback Discord with 1,000 guilds. First the client reads all streams and does nothing
+with them, then the bot answers with the same streams. CPU is counted from the first question to
+the last word shown, everything that the bot does in between included.
+
+A lag is the time from the moment when a token left the endpoint to the edit request, or the new
+message, that shows it; waiting for the next edit is part of it.
+
+Prints JSON. Exit status 1 if anything was violated, lost, or over GOALS; `--no-goals` leaves the
+last out, for machines that do something else as well.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import takewhile
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import aiohttp
+
+from benchmarks.load_endpoint import tokens_of
+from benchmarks.process_figures import Figures, figures
+from cogs.delivery import CADENCE
+from prompt.values import Json
+from tests.cogs.scripted import labels
+from tests.loopback.discord_server import Channel, LoopbackDiscord, Message, User
+from tests.loopback.process import BotProcess, PythonProcess
+
+GOALS: Mapping[str, float] = {"cpu_ratio": 1.5, "lag_p99": CADENCE + 1.2}
+"""The most: CPU beside the openai client's, and seconds."""
+
+MOST_REQUESTS = 50
+"""A second, over all of Discord's routes."""
+
+MOST_GROWTH = 5.0
+"""Percent that memory grows in a soak, after the warm-up."""
+
+_WARM_UP = 0.25
+"""Of a soak, before which memory is not compared."""
+
+_SAMPLES = 40
+"""Of memory and open files, in a soak."""
+
+_POLL = 0.1
+_TELLING = 40
+"""Characters at an end that tell where in a stream they stand."""
+
+_PLACES = 50
+_SHORT = 24
+"""Channels of a soak, and tokens of an answer in it."""
+
+_SPREAD = 5.0
+"""Seconds over which streams begin: members do not ask in chorus."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question of a member: for the stream `name`, in a channel."""
+
+    channel: Channel
+    id: int
+    name: str
+
+    @property
+    def answer(self) -> list[Message]:
+        """The messages that the bot has posted since."""
+        since = takewhile(lambda m: m.id > self.id, reversed(self.channel.messages.values()))
+        return [message for message in since if message.author.bot][::-1]
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the answer has the buttons of a finished one."""
+        answer = self.answer
+        return bool(answer) and "Delete" in labels(answer[-1])
+
+
+class Stage:
+    """A loopback Discord of many guilds, the endpoint, and the bot between them."""
+
+    def __init__(self, server: LoopbackDiscord, bot: BotProcess, base_url: str) -> None:
+        self.server = server
+        self.bot = bot
+        self.base_url = base_url
+        self.places: list[tuple[Channel, User]] = []
+        self._opened = time.monotonic() - server.journal.now()
+
+    def ask(self, name: str, place: int) -> Asked:
+        """The member of a place asks for a stream."""
+        channel, user = self.places[place]
+        said = self.server.driver.say(channel, user, f"{self.server.bot.mention} {name}")
+        return Asked(channel=channel, id=said.id, name=name)
+
+    async def ended(self, asked: Sequence[Asked], *, within: float) -> list[Asked]:
+        """Wait until each question has its whole answer; those that have none in time."""
+        left, deadline = list(asked), time.monotonic() + within
+        while left and time.monotonic() < deadline:
+            await asyncio.sleep(_POLL)
+            left = [each for each in left if not each.has_ended]
+        return left
+
+    async def written(self) -> dict[str, list[float]]:
+        """When each token of each stream left the endpoint, since this was last asked."""
+        async with aiohttp.ClientSession() as http, http.get(f"{self.base_url}/log") as response:
+            return await response.json()
+
+    def lags(self, asked: Asked, written: Sequence[float]) -> list[float]:
+        """Seconds from each token to the first request that shows it; fewer than there are tokens
+        where some are never shown."""
+        tokens = tokens_of(asked.name, len(written))
+        text = "".join(tokens)
+        shown = [(0.0, 0)]
+        for message in asked.answer:
+            for version in message.versions:
+                tail = version.text.rstrip()[-_TELLING:]
+                place = text.find(tail) if len(tail) == _TELLING else -1
+                if place >= 0:
+                    shown.append((self._opened + version.at, place + len(tail)))
+        shown.sort()
+        lags: list[float] = []
+        length, position = 0, 0
+        for token, left_at in zip(tokens, written, strict=True):
+            length += len(token)
+            end = len(text[:length].rstrip(" \n-"))
+            while position < len(shown) and shown[position][1] < end:
+                position += 1
+            if position == len(shown):
+                break
+            lags.append(shown[position][0] - left_at)
+        return lags
+
+
+@asynccontextmanager
+async def stage(*, guilds: int, places: int, rate: float, tokens: int) -> AsyncGenerator[Stage]:
+    """Everything started, and the bot has answered once: later answers share what that opened."""
+    async with (
+        LoopbackDiscord() as server,
+        PythonProcess("-m", "benchmarks.load_endpoint") as endpoint,
+        BotProcess(server) as bot,
+    ):
+        build = server.build
+        known = [build.guild(f"Guild {number}") for number in range(max(guilds, places))]
+        await endpoint.start(["--rate", str(rate), "--tokens", str(tokens)])
+        told = json.loads((await endpoint.wait_for_output(r"^\{.*\}$")).group())
+        made = Stage(server, bot, f"http://127.0.0.1:{told['port']}/v1")
+        made.places = [
+            (build.channel(guild, "general"), build.user(f"member{number}", guild))
+            for number, guild in enumerate(known[:places])
+        ]
+        with TemporaryDirectory(prefix="verbatim-load-") as home:
+            await bot.start(
+                ["run"],
+                {
+                    "VERBATIM_HOME": home,
+                    "VERBATIM_BASE_URL": made.base_url,
+                    "VERBATIM_MODEL": "load",
+                    "VERBATIM_PROBE": "off",
+                    "VERBATIM_APPROVED_GUILDS": "all",
+                    "VERBATIM_MAX_REPLY_TOKENS": "4096",
+                    "VERBATIM_CONTEXT_WINDOW": "32768",
+                },
+            )
+            await bot.wait_for_output("Connected as", timeout=120)
+            if await made.ended([made.ask("stream-0", 0)], within=60 + tokens / rate):
+                raise SystemExit(f"the bot does not answer:\n{bot.output}")
+            yield made
+            await bot.stop()
+
+
+async def load(streams: int, rate: float, tokens: int, guilds: int) -> dict[str, Json]:
+    """The floor, then the bot, with the same streams."""
+    async with stage(guilds=guilds, places=streams, rate=rate, tokens=tokens) as at:
+        lasts = tokens / rate
+        floor = await _floor(at.base_url, streams, within=60 + 3 * lasts)
+        await at.written()
+        since, before = len(at.server.journal), figures(at.bot.pid)
+        begun = time.monotonic()
+        asked: list[Asked] = []
+        for number in range(streams):
+            await asyncio.sleep(max(0.0, begun + _SPREAD * number / streams - time.monotonic()))
+            asked.append(at.ask(f"stream-{number + 1}", number))
+        highest, left = figures(at.bot.pid).resident_bytes, asked
+        deadline = begun + 60 + 3 * lasts
+        while left and time.monotonic() < deadline:
+            left = await at.ended(left, within=1.0)
+            highest = max(highest, figures(at.bot.pid).resident_bytes)
+        after, took = figures(at.bot.pid), time.monotonic() - begun
+        written = await at.written()
+        lags: list[float] = []
+        unshown = 0
+        for each in asked:
+            seen = at.lags(each, written[each.name])
+            lags += seen
+            unshown += tokens - len(seen)
+        cpu = after.cpu_seconds - before.cpu_seconds
+        rest = [record for record in at.server.journal.since(since) if record.kind == "rest"]
+        busiest = Counter(int(record.at) for record in rest)
+        edits = sum(record["method"] == "PATCH" for record in rest)
+        return {
+            "streams": streams,
+            "tokens_a_second_and_stream": rate,
+            "tokens_a_stream": tokens,
+            "guilds": guilds,
+            "wall_seconds": round(took, 1),
+            "unfinished_turns": len(left),
+            "tokens_never_shown": unshown,
+            "violations": [str(record.to_json()) for record in at.server.violations()[:10]],
+            "edits_a_second": round(edits / took, 1),
+            "most_requests_in_a_second": max(busiest.values(), default=0),
+            "lag_p50": round(_percentile(lags, 50), 3),
+            "lag_p99": round(_percentile(lags, 99), 3),
+            "client": _of_process(floor["cpu_seconds"], streams, lasts + _SPREAD)
+            | {
+                "megabytes_a_turn": _megabytes(
+                    floor["resident_bytes"] - floor["idle_bytes"], streams
+                )
+            },
+            "bot": _of_process(cpu, streams, lasts + _SPREAD)
+            | {
+                "megabytes_a_turn": _megabytes(highest - before.resident_bytes, streams),
+                "resident_megabytes": round(before.resident_bytes / 1e6),
+            },
+            "cpu_ratio": round(cpu / floor["cpu_seconds"], 2),
+        }
+
+
+async def _floor(base_url: str, streams: int, *, within: float) -> dict[str, float]:
+    async with PythonProcess("-m", "benchmarks.load_client") as client:
+        arguments = ["--base-url", base_url, "--streams", str(streams), "--spread", str(_SPREAD)]
+        await client.start(arguments)
+        if await client.wait(timeout=within):
+            raise SystemExit(f"the client failed:\n{client.output}")
+        return json.loads(client.output)
+
+
+def _of_process(cpu: float, streams: int, seconds: float) -> dict[str, Json]:
+    return {
+        "cpu_seconds": round(cpu, 2),
+        "cpu_seconds_a_turn": round(cpu / streams, 4),
+        "percent_of_a_core": round(100 * cpu / seconds, 1),
+    }
+
+
+def _megabytes(size: float, turns: int) -> float:
+    return round(size / 1e6 / turns, 2)
+
+
+def _percentile(values: Sequence[float], percent: int) -> float:
+    """0 for no values."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)] if ordered else 0.0
+
+
+async def soak(turns: int, guilds: int) -> dict[str, Json]:
+    """Short answers, one after the other in many channels; what the process holds meanwhile."""
+    async with stage(guilds=guilds, places=_PLACES, rate=1000.0, tokens=_SHORT) as at:
+        samples: list[Figures] = []
+        lost = 0
+        begun = time.monotonic()
+        for first in range(0, turns, _PLACES):
+            batch = range(first, min(first + _PLACES, turns))
+            asked = [at.ask(f"stream-{number}", number % _PLACES) for number in batch]
+            lost += len(await at.ended(asked, within=60))
+            samples.append(figures(at.bot.pid))
+        warm = samples[int(len(samples) * _WARM_UP) :]
+        third = max(1, len(warm) // 3)
+        early, late = (
+            median(s.resident_bytes for s in part) for part in (warm[:third], warm[-third:])
+        )
+        return {
+            "turns": turns,
+            "wall_seconds": round(time.monotonic() - begun, 1),
+            "unfinished_turns": lost,
+            "violations": [str(record.to_json()) for record in at.server.violations()[:10]],
+            "resident_megabytes": [round(s.resident_bytes / 1e6, 1) for s in _spread(samples)],
+            "open_files": [s.open_files for s in _spread(samples)],
+            "growth_percent": round(100 * (late / early - 1), 2),
+        }
+
+
+def _spread(samples: Sequence[Figures]) -> list[Figures]:
+    step = max(1, len(samples) // _SAMPLES)
+    return list(samples[::step])
+
+
+def faults(told: Mapping[str, Json], *, goals: bool) -> list[str]:
+    """What is not as it should be."""
+    found = [f"{name}: {told[name]}" for name in ("unfinished_turns", "violations") if told[name]]
+    if told.get("tokens_never_shown"):
+        found.append(f"tokens never shown: {told['tokens_never_shown']}")
+    most: dict[str, float] = dict(GOALS) if goals else {}
+    most |= {"most_requests_in_a_second": MOST_REQUESTS, "growth_percent": MOST_GROWTH}
+    for name, limit in most.items():
+        value = told.get(name)
+        if isinstance(value, int | float) and value > limit:
+            found.append(f"{name} is {value}, over {limit}")
+    return found
+
+
+def main() -> int:
+    """Read the command line and measure; 1 if something is not as it should be."""
+    parser = argparse.ArgumentParser(prog="benchmarks.load", description=__doc__)
+    parser.add_argument("--streams", type=int, default=40, help="turns at once")
+    parser.add_argument("--rate", type=float, default=25.0, help="tokens a second and stream")
+    parser.add_argument("--tokens", type=int, default=300, help="in a stream")
+    parser.add_argument("--guilds", type=int, default=1000, help="that the bot is in")
+    parser.add_argument("--soak", type=int, metavar="TURNS", help="so many turns in a row instead")
+    parser.add_argument("--no-goals", action="store_true", help="only measure speed, do not judge")
+    arguments = parser.parse_args()
+    run = (
+        load(arguments.streams, arguments.rate, arguments.tokens, arguments.guilds)
+        if arguments.soak is None
+        else soak(arguments.soak, arguments.guilds)
+    )
+    told = asyncio.run(run)
+    told["faults"] = found = list(faults(told, goals=not arguments.no_goals))
+    print(json.dumps(told, indent=2))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
