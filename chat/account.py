@@ -11,8 +11,8 @@ from typing import TypeAlias
 from chat.differing import difference
 from chat.masking import masked
 from chat.sent import Sent, SentTurn, sent, without_data
-from prompt.dialogue import cost
-from prompt.prompt import Prompt
+from prompt.pricing import Pricing
+from prompt.prompt import Prompt, Report
 from prompt.surface import canonical_json
 from prompt.tokens import estimate
 from prompt.values import ImageReference, JsonObject, PromptItem
@@ -50,7 +50,8 @@ def account(
     report = prompt.report
     request = sent(prompt, body)
     lines = [
-        f"mode {report.mode}, about {report.tokens} tokens, {in_words(prompt.surface)}",
+        f"mode {report.mode}, about {report.tokens} tokens ({_counting(report)}), "
+        f"{in_words(prompt.surface)}",
         f"stable prefix {report.prefix_hash}, {report.dropped_exchanges} exchanges trimmed",
         *([f"latest request: {counted}"] if counted else []),
         *(f"remark: {remark}" for remark in remarks),
@@ -62,7 +63,7 @@ def account(
         lines.append(f"{stage.stage:<20} {stage.items:>5}  {stage.tokens:>6}{problem}")
     hidden = (*secrets, *(before.secrets if before else ()))
     shown = masked(request) if masks else request
-    details = [_details(item, masks=masks) for item in prompt.all_items]
+    details = [_details(item, prompt.pricing, masks=masks) for item in prompt.all_items]
     earlier = before.requests[-1] if before else None
     return PromptSnapshot(
         text=redacted(_with_items(lines, shown.items, details), hidden),
@@ -113,12 +114,21 @@ def spellings(secrets: Sequence[str]) -> list[str]:
 
 
 _Details: TypeAlias = "tuple[int, Sequence[str]]"
-"""Estimated tokens of an item, and a line for each image in it."""
+"""Tokens of an item, and a line for each image in it."""
 
 
-def _details(item: PromptItem, *, masks: bool) -> _Details:
+def _counting(report: Report) -> str:
+    items = sum(stage.items for stage in report.stages)
+    if not report.counted:
+        return "estimated"
+    if report.counted == items:
+        return "counted by the server"
+    return f"counted by the server, {items - report.counted} of {items} messages estimated"
+
+
+def _details(item: PromptItem, pricing: Pricing, *, masks: bool) -> _Details:
     images = [] if masks else [part for part in item.parts if isinstance(part, ImageReference)]
-    return cost(item), [
+    return pricing.item(item), [
         f"({each.description}: {each.width} by {each.height} pixels, {without_data(each.url)})"
         for each in images
     ]

@@ -13,7 +13,7 @@ or 4,096 tokens unless it was told otherwise, and drops the front of what is lon
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prompt.events import Usage
 from prompt.prompt import Prompt
@@ -45,18 +45,29 @@ _STEP = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """One request: tokens estimated as the budget does, the fewest that it can have cost, and
-    those that the endpoint reported."""
+    """One request: its tokens by estimate, the fewest that it can have cost, and those that the
+    endpoint reported.
+
+    Where the endpoint's tokenizer has counted every text of it, `texts` are those tokens, without
+    what a chat template adds to each of the `messages`; `field` are those of the `tools` field
+    where the block says the same, and `priced` is what the budget took the request for.
+    """
 
     estimated: int
     fewest: int
     reported: int
+    texts: int | None = None
+    field: int = 0
+    messages: int = 1
+    priced: int = 0
 
     def in_words(self, ratio: float | None) -> str:
-        """How far the estimate was off, measured with the ratio that is known by now."""
-        expected = round(self.estimated * (ratio or 1.0))
+        """How far the budget was off, where it estimates with the ratio that is known by now."""
+        how, expected = "estimate", round(self.estimated * (ratio or 1.0))
+        if self.texts is not None:
+            how, expected = "counted", self.priced
         error = (expected - self.reported) / max(self.reported, 1)
-        return f"estimate {expected:,}, reported {self.reported:,}, error {error:+.0%}"
+        return f"{how} {expected:,}, reported {self.reported:,}, error {error:+.0%}"
 
 
 def counted(prompt: Prompt, usage: Usage) -> Count | None:
@@ -64,17 +75,32 @@ def counted(prompt: Prompt, usage: Usage) -> Count | None:
     part that nobody can estimate."""
     if usage.prompt_tokens is None:
         return None
-    parts = [part for item in prompt.all_items for part in item.parts]
+    items = prompt.all_items
+    parts = [part for item in items for part in item.parts]
     if any(isinstance(part, ImageReference | ReasoningPart) for part in parts):
         return None
     reported = usage.prompt_tokens
     if (usage.cached_tokens or 0) > reported:
         reported += usage.cached_tokens or 0  # they were counted apart
-    estimated = prompt.report.tokens + prompt.report.room - prompt.room
-    least = sum(fewest(item.text) for item in prompt.all_items)
-    if prompt.report.mode == "verbatim":
-        estimated -= estimate(prompt.surface.block)  # the tools field, which most of them ignore
-    return Count(estimated=estimated, fewest=least, reported=reported)
+    native = prompt.report.mode == "native"
+    sent = [*(item.text for item in items), *([prompt.surface.block] if native else [])]
+    # In verbatim mode most endpoints ignore the field, and what they count is the block.
+    count = Count(
+        estimated=sum(estimate(text) for text in sent),
+        fewest=sum(fewest(item.text) for item in items),
+        reported=reported,
+    )
+    pricing = prompt.pricing
+    field = [prompt.surface.block] if prompt.report.mode == "verbatim" else []
+    if not all(pricing.is_counted(text) for text in (*sent, *field)):
+        return count
+    return replace(
+        count,
+        texts=sum(pricing.of(text) - pricing.overhead for text in sent),
+        field=sum(pricing.of(text) - pricing.overhead for text in field),
+        messages=len(items),
+        priced=prompt.report.tokens + prompt.report.room - prompt.room,
+    )
 
 
 def ratio_after(ratio: float | None, counts: Iterable[Count]) -> float | None:

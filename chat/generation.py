@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from prompt.pricing import ESTIMATES, Pricing
 from prompt.snapshot import Budget
 from providers.base import RequestOptions
 
@@ -9,12 +10,13 @@ from providers.base import RequestOptions
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
     """How replies are sampled. `context_window` is in tokens, None where it is not known;
-    `token_ratio` as in Verdict."""
+    `token_ratio` as in Verdict, `pricing` as in Budget."""
 
     max_reply_tokens: int
     temperature: float | None
     context_window: int | None
     token_ratio: float | None = None
+    pricing: Pricing = ESTIMATES
 
     def at(self, *, owner: int, settings_hold: bool) -> "Generation":
         """This at an endpoint: what the operator set about their own says nothing about that of an
@@ -39,7 +41,8 @@ class Generation:
         return Budget(
             window=window,
             reply_reserve=min(self.max_reply_tokens, window // 2),
-            token_ratio=self.token_ratio or 1.0,
+            token_ratio=(self.pricing.counted is None and self.token_ratio) or 1.0,
+            pricing=self.pricing,
         )
 
     def options(self, turn_id: str) -> RequestOptions:

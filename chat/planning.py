@@ -17,6 +17,7 @@ from chat.images import BLIND
 from chat.learning import Learning
 from data.store import Store
 from prompt.assemble import assemble
+from prompt.pricing import ESTIMATES, Pricing
 from prompt.prompt import Prompt
 from prompt.verbatim import wire_mode
 from providers.base import ContextTooLong, Replan, ToolsRefused
@@ -31,12 +32,13 @@ CONTEXT_WINDOW = "context_window"
 
 @dataclass(slots=True, kw_only=True)
 class Plan:
-    """One turn's plan."""
+    """One turn's plan. `pricing` holds what the endpoint's tokenizer counted, if it has one."""
 
     store: Store
     route: Route
     gathered: Gathered
     generation: Generation
+    pricing: Pricing = ESTIMATES
     _revisions: int = 0
     _learnt: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -82,7 +84,8 @@ class Plan:
     @property
     def _generation(self) -> Generation:
         ratio = self.gathered.snapshot.verdict.token_ratio
-        return replace(self.generation.holding(self.config.context_window), token_ratio=ratio)
+        generation = self.generation.holding(self.config.context_window)
+        return replace(generation, token_ratio=ratio, pricing=self.pricing)
 
     def is_smaller(self, window: Change) -> bool:
         """Whether a change of the window would make prompts smaller than they are now."""

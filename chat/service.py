@@ -14,7 +14,6 @@ from chat.account import PromptSnapshot
 from chat.approval import House, Policies
 from chat.attempts import Begun, in_order
 from chat.config import parallelism
-from chat.counting import Count
 from chat.details import details, recorded_runs, thought
 from chat.ending import end_failed, end_stopped
 from chat.endpoints import Route, Routes
@@ -37,6 +36,7 @@ from chat.showing import Showing
 from chat.sources import cited
 from chat.starting import turn_run
 from chat.switchboard import Switchboard
+from chat.tokenizing import Tokenizers
 from chat.toolbox import Toolboxes
 from chat.turn import SLOW_AFTER
 from chat.usage import UsageLedger
@@ -110,7 +110,7 @@ class ChatService:
         self._grounder = grounder or Grounder(store.knowledge)
         self._recordings = Recordings()
         self._showing = Showing(secrets)
-        self._counts: dict[tuple[int | None, str, str], Count] = {}
+        self._tokenizers = Tokenizers()
         where = whereabouts or Whereabouts()
         self._gatherer = Gatherer(store=store, persona=persona or PERSONA, whereabouts=where)
 
@@ -198,7 +198,7 @@ class ChatService:
         """The prompt as it would be now, of messages up to and including id `newest`."""
         async with self._routes.serving(place.guild_id, channel_id=place.channel_id) as route:
             plan = await self._plan(route, place, history, newest=newest + 1)
-            last = self._counts.get((place.guild_id, route.key, route.provider.model))
+            last = self._tokenizers.latest(route, place)
             return self._showing.now(plan, place, member, last, masks=masks)
 
     async def sent(
@@ -292,7 +292,8 @@ class ChatService:
             grounding=grounding,
             now=now or self._clock(),
         )
-        return Plan(store=self._store, route=route, gathered=gathered, generation=generation)
+        plan = Plan(store=self._store, route=route, gathered=gathered, generation=generation)
+        return await self._tokenizers.priced(plan)
 
     async def _answer(
         self, begun: Begun, request: TurnRequest, reply: Reply, presenter: Presenter
@@ -373,9 +374,7 @@ class ChatService:
         try:
             await self._usage.record(used)
             await learn_from(begun.plan, begun.run)
-            if run.counts:
-                served = request.place.guild_id, begun.route.key, begun.route.provider.model
-                self._counts[served] = run.counts[-1]
+            self._tokenizers.learn(begun.route, request.place, run.counts)
             if shown and (turns := replayable(run, reply)):
                 await self._store.turns.save(
                     StoredTurn(

@@ -34,7 +34,6 @@ from prompt.events import (
 )
 from prompt.knowledge import Snippet
 from prompt.prompt import Prompt
-from prompt.tokens import estimate
 from prompt.values import PromptItem, TextPart, ToolCall, ToolResult, Turn
 from providers.base import CallKey, Provider, RequestOptions
 
@@ -199,7 +198,7 @@ class TurnRun:
                 return
             else:
                 ran = await self._work.run(got.calls, prompt.surface)
-                results = fitting(ran, prompt.room - LEFT_BY_RESULTS)
+                results = fitting(ran, prompt.pricing.estimated(prompt.room - LEFT_BY_RESULTS))
                 self._brought += [result.text for result in ran]
                 self._record(text, got.calls, self._work.kept(results), thinking=got.thinking)
                 self._answered = not self._reads(got.calls, prompt) and (
@@ -233,7 +232,7 @@ class TurnRun:
         """Whether the model is to read its thinking again, as far as that leaves room."""
         if self.options.wire.reasoning_echo == "drop":
             return False
-        return estimate("".join(got.thinking)) <= prompt.room // 2
+        return prompt.pricing.of("".join(got.thinking)) <= prompt.room // 2
 
     async def _stream(self, prompt: Prompt, options: RequestOptions) -> Round:
         got = Round()

@@ -9,14 +9,15 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from prompt.dialogue import cost, trimmed, turn_item
+from prompt.dialogue import trimmed, turn_item
 from prompt.knowledge import KNOWLEDGE_TAG
+from prompt.pricing import Pricing
 from prompt.projection import projected
 from prompt.prompt import Prompt, Report, StageReport
 from prompt.snapshot import Budget, PromptTooLarge, Snapshot
 from prompt.stages import STAGES, Stage
 from prompt.surface import ToolSurface
-from prompt.tokens import estimate, estimate_image
+from prompt.tokens import estimate_image
 from prompt.values import PromptItem, Turn, Zone
 from prompt.verbatim import wire_mode
 
@@ -34,18 +35,20 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
     share = int(budget.prompt * budget.image_share)
     while sum(estimate_image(each.width, each.height) for each in snapshot.images) > share:
         snapshot = snapshot.without_oldest_image()
+    pricing = budget.pricing
     built, failed = _build(snapshot, stages)
     told = [item for _, items in built for item in items if item.zone is not Zone.HISTORY]
-    grounding = [cost(item) for item in told if item.tag == KNOWLEDGE_TAG]
-    fixed = _tokens(told) - sum(grounding)
+    grounding = [pricing.item(item) for item in told if item.tag == KNOWLEDGE_TAG]
+    fixed = _tokens(told, pricing) - sum(grounding)
     mode = wire_mode(snapshot.config, snapshot.verdict, snapshot.surface)
     has_field = mode in {"native", "verbatim"}
-    if has_field:
-        fixed += estimate(snapshot.surface.block)
+    if has_field and (mode == "native" or pricing.counts_field):
+        fixed += pricing.of(snapshot.surface.block)
     ceiling = int(budget.prompt * budget.history_share)
 
     def price(turns: Sequence[Turn]) -> int:
-        return _tokens(projected([turn_item(turn) for turn in turns], snapshot.surface))
+        items = projected([turn_item(turn) for turn in turns], snapshot.surface)
+        return _tokens(items, pricing)
 
     def within(most: int) -> tuple[tuple[Turn, ...], int]:
         return trimmed(snapshot.dialogue, ceiling=most, block=budget.history_block, price=price)
@@ -62,11 +65,11 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
         built, failed = _build(replace(snapshot, dialogue=kept, snippets=survived), stages)
     items = tuple(item for _, items in built for item in items)
     history = [item for item in items if item.zone is Zone.HISTORY]
-    total = fixed + sum(grounding) + _tokens(projected(history, snapshot.surface))
+    total = fixed + sum(grounding) + _tokens(projected(history, snapshot.surface), pricing)
     if total > budget.prompt and snapshot.images:
         return assemble(snapshot.without_oldest_image(), budget, stages=stages)
     if total > budget.prompt:
-        persona, rules = estimate(snapshot.persona), estimate(snapshot.server_rules)
+        persona, rules = pricing.of(snapshot.persona), pricing.of(snapshot.server_rules)
         parts = {
             "the message and what goes with it": total - fixed,
             "persona": persona,
@@ -83,18 +86,30 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
                 StageReport(
                     stage=stage.name,
                     items=len(items),
-                    tokens=_tokens(items),
+                    tokens=_tokens(items, pricing),
                     error=failed.get(stage.name, ""),
                 )
                 for stage, items in built
             ),
             tokens=total,
             room=budget.prompt - total,
+            counted=sum(pricing.is_counted(item.text) for item in items),
             dropped_exchanges=dropped,
             prefix_hash=_prefix_hash(items, snapshot.surface.block if has_field else ""),
             context_snippets=snapshot.snippets[: len(grounding)],
         ),
+        pricing=pricing,
     )
+
+
+def texts(snapshot: Snapshot) -> tuple[str, ...]:
+    """All that may stand in a prompt of `snapshot`, for whoever has it counted before: what stays,
+    the tools, then the rest from its end, so that what is likely to be sent comes first."""
+    built, _ = _build(snapshot, STAGES)
+    items = projected([item for _, items in built for item in items], snapshot.surface)
+    stable = [item.text for item in items if item.zone is Zone.STABLE]
+    others = [item.text for item in reversed(items) if item.zone is not Zone.STABLE]
+    return tuple(dict.fromkeys((*stable, snapshot.surface.block, *others)))
 
 
 def _too_large(total: int, parts: Mapping[str, int], budget: Budget) -> PromptTooLarge:
@@ -123,8 +138,8 @@ def _build(
     return built, failed
 
 
-def _tokens(items: Iterable[PromptItem]) -> int:
-    return sum(cost(item) for item in items)
+def _tokens(items: Iterable[PromptItem], pricing: Pricing) -> int:
+    return sum(pricing.item(item) for item in items)
 
 
 def _prefix_hash(items: Sequence[PromptItem], field: str) -> str:

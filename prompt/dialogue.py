@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from prompt.defused import defused
+from prompt.pricing import ESTIMATES
 from prompt.taught import result_text, signed, written_call
-from prompt.tokens import estimate, estimate_image
 from prompt.values import (
-    ImageReference,
     Part,
     PromptItem,
     ReasoningPart,
@@ -71,20 +70,9 @@ def exchanges(dialogue: Sequence[Turn]) -> list[tuple[Turn, ...]]:
     return [tuple(exchange) for exchange in found]
 
 
-def cost(item: PromptItem) -> int:
-    """Estimated tokens of an item, with its images and the thinking that may go back with it."""
-    tokens = estimate(item.text)
-    for part in item.parts:
-        if isinstance(part, ReasoningPart):
-            tokens += estimate(part.text)
-        elif isinstance(part, ImageReference):
-            tokens += estimate_image(part.width, part.height)
-    return tokens
-
-
 def tokens_of(exchange: Sequence[Turn]) -> int:
     """Estimated tokens of one exchange as it is sent."""
-    return sum(cost(turn_item(turn)) for turn in exchange)
+    return sum(ESTIMATES.item(turn_item(turn)) for turn in exchange)
 
 
 def trimmed(

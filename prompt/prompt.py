@@ -6,8 +6,8 @@ tail are the exchanges of the turn under way, and those only grow.
 
 from dataclasses import dataclass, field, replace
 
-from prompt.dialogue import cost
 from prompt.knowledge import Snippet
+from prompt.pricing import ESTIMATES, Pricing
 from prompt.projection import projected
 from prompt.surface import ToolSurface
 from prompt.values import PromptItem
@@ -19,7 +19,7 @@ EXCHANGE = "exchange"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageReport:
-    """One stage's share of a prompt: its items, estimated tokens, and the error if it failed."""
+    """One stage's share of a prompt: its items, their tokens, and the error if it failed."""
 
     stage: str
     items: int
@@ -31,14 +31,16 @@ class StageReport:
 class Report:
     """What the builder did, for snapshots and for the turn that follows.
 
-    `room` is how many tokens are left for the exchanges of the turn. `context_snippets` are the
-    passages of knowledge that are in the prompt, the best first.
+    `room` is how many tokens are left for the exchanges of the turn. Tokens are in the unit of the
+    budget's prices; `counted` tells how many items the endpoint's tokenizer counted.
+    `context_snippets` are the passages of knowledge that are in the prompt, the best first.
     """
 
     mode: WireMode
     stages: tuple[StageReport, ...] = ()
     tokens: int = 0
     room: int = 0
+    counted: int = 0
     dropped_exchanges: int = 0
     prefix_hash: str = ""
     context_snippets: tuple[Snippet, ...] = ()
@@ -53,6 +55,8 @@ class Prompt:
     report: Report
     exchanges: tuple[PromptItem, ...] = field(default=())
     """Calls, results and notes of the turn under way; they follow the tail."""
+    pricing: Pricing = field(default=ESTIMATES, compare=False, repr=False)
+    """What the items were priced with."""
 
     def grown(self, *items: PromptItem) -> "Prompt":
         """This prompt with more exchanges at its end."""
@@ -62,7 +66,7 @@ class Prompt:
     def room(self) -> int:
         """Tokens that further exchanges may have; negative once the budget is passed."""
         grown = self.all_items[len(self.items) :]
-        return self.report.room - sum(cost(item) for item in grown)
+        return self.report.room - sum(self.pricing.item(item) for item in grown)
 
     @property
     def all_items(self) -> tuple[PromptItem, ...]:

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from prompt.knowledge import Snippet
+from prompt.pricing import ESTIMATES, MARGIN, Pricing
 from prompt.surface import ToolSurface
 from prompt.values import ImageReference, Turn
 from prompt.verbatim import ToolConfig, Verdict
-
-_MARGIN = 1.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +52,9 @@ class Budget:
     free for the reply. `history_share` bounds the dialogue's part of what is left, and
     `history_block` is how many exchanges are trimmed at once, so that the cached prefix breaks
     once a block and not every turn. `image_share` bounds what images may have of the prompt.
-    `token_ratio` is how many tokens the endpoint counts for each that is estimated: all that is
-    told of tokens here but the window and the reserve is estimated.
+    `pricing` says what texts cost. Where it holds no counts of the endpoint's, `token_ratio` is how
+    many tokens the endpoint counts for each that is estimated, and all that is told of tokens here
+    but the window and the reserve is estimated.
     """
 
     window: int = 8192
@@ -63,13 +63,13 @@ class Budget:
     history_block: int = 8
     image_share: float = 0.33
     token_ratio: float = 1.0
+    pricing: Pricing = ESTIMATES
 
     @property
     def prompt(self) -> int:
-        """Estimated tokens left for the prompt. A measured ratio is taken a little higher, for
-        the next text may cost more than those before."""
+        """Tokens left for the prompt, in the unit of the prices."""
         left = self.window - self.reply_reserve
-        return left if self.token_ratio == 1.0 else int(left / (self.token_ratio * _MARGIN))
+        return left if self.token_ratio == 1.0 else int(left / (self.token_ratio * MARGIN))
 
 
 class PromptTooLarge(Exception):
