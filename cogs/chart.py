@@ -12,6 +12,8 @@ from typing import Literal, TypeAlias
 
 from PIL import Image, ImageDraw, ImageFont
 
+from cogs.translations.figures import plain_number, short_day
+from cogs.translations.saying import Speaks, tr
 from data.usage import Amount
 
 SIZE = (960, 640)
@@ -63,27 +65,37 @@ _THEMES: dict[Theme, _Colours] = {
 _Value: TypeAlias = Callable[[Amount], float]
 
 
-def usage_chart(days: Sequence[Day], *, title: str, theme: Theme = "dark") -> bytes:
-    """A PNG of `SIZE` that shows these days, the oldest first; there must be one at least."""
-    canvas = _Canvas(_THEMES[theme])
+def usage_chart(
+    days: Sequence[Day], *, title: str, theme: Theme = "dark", locale: Speaks = None
+) -> bytes:
+    """A PNG of `SIZE` that shows these days, the oldest first; there must be one at least. Its
+    font has the letters of English alone, which a translation has to do with."""
+    canvas = _Canvas(_THEMES[theme], locale)
     bars = _bars(days)
     colours = canvas.colours
     canvas.write((_LEFT, 20), title, size=24)
     stacked: list[tuple[str, _Rgb, _Value]] = [
-        ("cached", colours.cached, lambda each: each.cached_tokens),
-        ("prompt", colours.prompt, lambda each: each.prompt_tokens - each.cached_tokens),
-        ("completion", colours.completion, lambda each: each.completion_tokens),
+        (tr(locale, "cached"), colours.cached, lambda each: each.cached_tokens),
+        (
+            tr(locale, "prompt"),
+            colours.prompt,
+            lambda each: each.prompt_tokens - each.cached_tokens,
+        ),
+        (tr(locale, "completion"), colours.completion, lambda each: each.completion_tokens),
     ]
-    canvas.panel(_TOKENS, "Tokens", bars, stacked)
+    canvas.panel(_TOKENS, tr(locale, "Tokens"), bars, stacked)
     canvas.legend([(name, colour) for name, colour, _ in stacked])
     canvas.panel(
         _LATENCY,
-        "Seconds to the first token",
+        tr(locale, "Seconds to the first token"),
         bars,
         [("", colours.prompt, lambda each: each.first_token_ms / 1000 / max(each.first_tokens, 1))],
     )
     canvas.panel(
-        _CALLS, "Calls of tools", bars, [("", colours.completion, lambda each: each.tool_calls)]
+        _CALLS,
+        tr(locale, "Calls of tools"),
+        bars,
+        [("", colours.completion, lambda each: each.tool_calls)],
     )
     return canvas.png()
 
@@ -101,8 +113,9 @@ def _bars(days: Sequence[Day]) -> Sequence[Day]:
 class _Canvas:
     """The picture under way."""
 
-    def __init__(self, colours: _Colours) -> None:
+    def __init__(self, colours: _Colours, locale: Speaks) -> None:
         self.colours = colours
+        self._locale = locale
         self._image = Image.new("RGB", SIZE, colours.ground)
         self._draw = ImageDraw.Draw(self._image)
 
@@ -137,7 +150,7 @@ class _Canvas:
         for part in range(3):
             y = bottom - (bottom - top) * part / 2
             self._draw.line((left, y, right, y), fill=self.colours.faint)
-            self.write((left - 8, y), _short(ceiling * part / 2), anchor="rm")
+            self.write((left - 8, y), _short(self._locale, ceiling * part / 2), anchor="rm")
         step = (right - left) / len(bars)
         gap = min(step / 4, 6.0)
         for number, (_, amount) in enumerate(bars):
@@ -155,9 +168,9 @@ class _Canvas:
         """The first and the last day, below the bars."""
         left, _, right, bottom = box
         first, last = bars[0][0], bars[-1][0]
-        self.write((left, bottom + 8), _named(first))
+        self.write((left, bottom + 8), short_day(self._locale, first))
         if last != first:
-            self.write((right, bottom + 8), _named(last), anchor="ra")
+            self.write((right, bottom + 8), short_day(self._locale, last), anchor="ra")
 
     def png(self) -> bytes:
         """The picture as a file."""
@@ -174,12 +187,8 @@ def _ceiling(highest: float) -> float:
     return next(power * step for step in (1, 2, 4, 6, 8, 10) if power * step >= highest)
 
 
-def _short(number: float) -> str:
+def _short(locale: Speaks, number: float) -> str:
     for size, unit in ((1_000_000, "M"), (1_000, "k")):
         if number >= size:
-            return f"{number / size:g}{unit}"
-    return f"{number:g}"
-
-
-def _named(day: date) -> str:
-    return f"{day.day} {day:%b}"
+            return plain_number(locale, number / size) + unit
+    return plain_number(locale, number)

@@ -21,6 +21,8 @@ from chat.mcp_admin import (
 )
 from cogs.forms import Form
 from cogs.splitting import split
+from cogs.translations.figures import number
+from cogs.translations.saying import Speaks, retold, tr, tr_count
 from cogs.tree import MANAGE_GUILD, answer_privately, require_manage_guild
 from tools.mcp.cleaning import clean
 from tools.mcp.toolset import ServerView, Tested
@@ -32,6 +34,11 @@ _SHOWN_DESCRIPTION = 100
 _SHOWN_LEFT_OUT = 15
 
 _Field: TypeAlias = "ui.TextInput[ui.Modal]"
+
+_TRUSTED = "`{server}` is trusted: what it says of its tools is believed."
+_NOT_TRUSTED = "`{server}` is not trusted: each of its tools asks before it runs."
+_ON = "`{server}` is on, from the next answer on."
+_OFF = "`{server}` is off, from the next answer on."
 
 _STATES = {
     "connecting": "being connected to",
@@ -65,15 +72,17 @@ class Mcp(commands.Cog):
     )
     async def add(self, interaction: discord.Interaction, trusted: bool = False) -> None:
         """Open the form."""
-        await interaction.response.send_modal(ServerForm(self._admin, trusted=trusted))
+        form = ServerForm(self._admin, interaction.locale, trusted=trusted)
+        await interaction.response.send_modal(form)
 
     @mcp.command(name="list", description="The MCP servers, and how they are")
     async def list_servers(self, interaction: discord.Interaction) -> None:
         """List the servers."""
         guild_id = await self._begin(interaction)
         servers = await self._admin.servers(guild_id)
-        lines = [_server_line(server) for server in servers] or [
-            "There are no MCP servers here. /mcp add brings one."
+        locale = interaction.locale
+        lines = [_server_line(server, locale) for server in servers] or [
+            tr(locale, "There are no MCP servers here. `/mcp add` brings one.")
         ]
         await _say(interaction, "\n".join(lines))
 
@@ -85,12 +94,13 @@ class Mcp(commands.Cog):
         try:
             tested = await self._admin.test(guild_id, server)
         except McpRefused as error:
-            await _say(interaction, str(error))
+            await _say(interaction, retold(interaction.locale, str(error)))
             return
         trusted = any(
             one.trusted for one in await self._admin.servers(guild_id) if one.name == server
         )
-        await _say(interaction, _test_in_words(server, tested, trusted=trusted))
+        said = _test_in_words(server, tested, interaction.locale, trusted=trusted)
+        await _say(interaction, said)
 
     @mcp.command(name="remove", description="Forget an MCP server with its token")
     @app_commands.describe(server="Which one")
@@ -100,9 +110,12 @@ class Mcp(commands.Cog):
         try:
             await self._admin.remove(guild_id, server)
         except McpRefused as error:
-            await _say(interaction, str(error))
+            await _say(interaction, retold(interaction.locale, str(error)))
             return
-        await _say(interaction, f"`{server}` is forgotten, and its token with it.")
+        said = tr(
+            interaction.locale, "`{server}` is forgotten, and its token with it.", server=server
+        )
+        await _say(interaction, said)
 
     @mcp.command(name="toggle", description="Switch an MCP server off or on, or trust it")
     @app_commands.describe(server="Which one", what="What to switch")
@@ -120,17 +133,14 @@ class Mcp(commands.Cog):
         try:
             if what == "trust":
                 trusted = await self._admin.trust(guild_id, server)
-                line = (
-                    f"`{server}` is trusted: what it says of its tools is believed."
-                    if trusted
-                    else f"`{server}` is not trusted: each of its tools asks before it runs."
-                )
+                form = _TRUSTED if trusted else _NOT_TRUSTED
             else:
                 on = await self._admin.toggle(guild_id, server)
-                line = f"`{server}` is {'on' if on else 'off'}, from the next answer on."
+                form = _ON if on else _OFF
         except McpRefused as error:
-            line = str(error)
-        await _say(interaction, line)
+            await _say(interaction, retold(interaction.locale, str(error)))
+            return
+        await _say(interaction, retold(interaction.locale, form.format(server=server)))
 
     @test.autocomplete("server")
     @remove.autocomplete("server")
@@ -152,15 +162,15 @@ class Mcp(commands.Cog):
         """Acknowledge the command, and tell in which guild it was used."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         if interaction.guild_id is None:
-            raise RuntimeError("the commands are for guilds only")
+            raise AssertionError("the commands are for guilds only")
         return interaction.guild_id
 
 
 class ServerForm(Form):
     """Name, URL and token of a server."""
 
-    def __init__(self, admin: McpAdmin, *, trusted: bool) -> None:
-        super().__init__(title="An MCP server for this Discord server")
+    def __init__(self, admin: McpAdmin, locale: Speaks, *, trusted: bool) -> None:
+        super().__init__(title=tr(locale, "An MCP server for this Discord server"))
         self._admin = admin
         self._trusted = trusted
         self._name: _Field = ui.TextInput(
@@ -171,16 +181,18 @@ class ServerForm(Form):
         )
         self._token: _Field = ui.TextInput(
             custom_id="token",
-            placeholder="If it asks for one; empty keeps the present one",
+            placeholder=tr(locale, "If it asks for one; empty keeps the present one"),
             required=False,
             max_length=_LONGEST_TOKEN,
         )
-        self.add_item(ui.Label(text="Name", component=self._name))
-        self.add_item(ui.Label(text="URL (streamable HTTP)", component=self._url))
+        self.add_item(ui.Label(text=tr(locale, "Name"), component=self._name))
+        self.add_item(ui.Label(text=tr(locale, "URL (streamable HTTP)"), component=self._url))
         self.add_item(
             ui.Label(
-                text="Token",
-                description="Kept encrypted, for this URL's server alone, and never shown again",
+                text=tr(locale, "Token"),
+                description=tr(
+                    locale, "Kept encrypted, for this URL's server alone, and never shown again"
+                ),
                 component=self._token,
             )
         )
@@ -202,10 +214,15 @@ class ServerForm(Form):
             await answer_privately(interaction, str(error))
             return
         name = server.name.strip()
-        lines = [f"`{name}` is added, one of at most {MOST_SERVERS}."]
+        locale = interaction.locale
+        lines = [
+            tr(locale, "`{name}` is added, one of at most {most}.", name=name, most=MOST_SERVERS)
+        ]
         if server.token and is_plain(server.url.strip()):
-            lines.append("Its URL is plain http: whoever is on the way can read the token.")
-        lines.append(_test_in_words(name, tested, trusted=self._trusted))
+            lines.append(
+                tr(locale, "Its URL is plain http: whoever is on the way can read the token.")
+            )
+        lines.append(_test_in_words(name, tested, locale, trusted=self._trusted))
         await _say(interaction, "\n".join(lines))
 
 
@@ -214,37 +231,59 @@ async def _say(interaction: discord.Interaction, text: str) -> None:
         await interaction.followup.send(content, ephemeral=True)
 
 
-def _server_line(server: ServerView) -> str:
-    whose = "my operator's" if server.ours else _code(server.url)
-    state = _STATES[server.state] if server.enabled else "off"
+def _server_line(server: ServerView, locale: Speaks) -> str:
+    whose = tr(locale, "my operator's") if server.ours else _code(server.url)
+    state = retold(locale, _STATES[server.state]) if server.enabled else tr(locale, "off")
     if server.enabled and server.state != "connected" and server.error:
-        state += f": {server.error}"
+        state += f": {retold(locale, server.error)}"
     offered = sum(not tool.refused for tool in server.tools)
-    trust = "trusted" if server.trusted else "not trusted"
-    return f"- {_code(server.name)} ({whose}): {state}; {offered} tools; {trust}"
+    tools = tr_count(locale, "{count} tool", "{count} tools", count=offered)
+    trust = tr(locale, "trusted") if server.trusted else tr(locale, "not trusted")
+    return f"- {_code(server.name)} ({whose}): {state}; {tools}; {trust}"
 
 
-def _test_in_words(name: str, tested: Tested, *, trusted: bool) -> str:
+def _test_in_words(name: str, tested: Tested, locale: Speaks, *, trusted: bool) -> str:
+    server, seconds = _code(name), number(locale, tested.seconds, 1)
     if tested.error:
-        return f"{_code(name)} did not answer well ({tested.seconds:.1f} s). {tested.error}"
+        failed = tr(
+            locale, "{server} did not answer well ({seconds} s).", server=server, seconds=seconds
+        )
+        return f"{failed} {retold(locale, tested.error)}"
     offered = [tool for tool in tested.tools if not tool.refused]
     left_out = [tool for tool in tested.tools if tool.refused]
-    about = f" It calls itself {_code(tested.about)}." if tested.about else ""
+    answered = tr_count(
+        locale,
+        "{server} answered in {seconds} s with {count} tool.",
+        "{server} answered in {seconds} s with {count} tools.",
+        count=len(offered),
+        server=server,
+        seconds=seconds,
+    )
+    about = tr(locale, "It calls itself {name}.", name=_code(tested.about)) if tested.about else ""
     lines = [
-        f"{_code(name)} answered in {tested.seconds:.1f} s with {len(offered)} tools.{about}",
-        *(_tool_line(tool, trusted=trusted) for tool in offered),
+        f"{answered} {about}".strip(),
+        *(_tool_line(tool, locale, trusted=trusted) for tool in offered),
     ]
     if left_out:
-        lines.append(f"Left out, {len(left_out)} tools:")
-        lines += [f"- {_code(tool.name)}: {tool.refused}" for tool in left_out[:_SHOWN_LEFT_OUT]]
+        lines.append(tr(locale, "Left out:"))
+        lines += [
+            f"- {_code(tool.name)}: {retold(locale, tool.refused)}"
+            for tool in left_out[:_SHOWN_LEFT_OUT]
+        ]
         if len(left_out) > _SHOWN_LEFT_OUT:
-            lines.append(f"- and {len(left_out) - _SHOWN_LEFT_OUT} more")
+            lines.append(tr(locale, "- and {more} more", more=len(left_out) - _SHOWN_LEFT_OUT))
     return "\n".join(lines)
 
 
-def _tool_line(tool: VettedTool, *, trusted: bool) -> str:
+def _tool_line(tool: VettedTool, locale: Speaks, *, trusted: bool) -> str:
     flags = flags_of(tool.hints, trusted=trusted)
-    kind = "only reads" if flags.read_only else "asks first" if flags.destructive else "may write"
+    kind = (
+        tr(locale, "only reads")
+        if flags.read_only
+        else tr(locale, "asks first")
+        if flags.destructive
+        else tr(locale, "may write")
+    )
     about = discord.utils.escape_markdown(clean(tool.description, most=_SHOWN_DESCRIPTION))
     return f"- {_code(tool.name)} ({kind}): {about}"
 

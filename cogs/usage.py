@@ -20,6 +20,9 @@ from cogs.chart import Theme, usage_chart
 from cogs.forms import clipped
 from cogs.limits import LimitCommands
 from cogs.operator import NOT_OPERATOR
+from cogs.rendering import SUBTEXT
+from cogs.translations.figures import number, percent
+from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import NOT_ALLOWED, answer_privately
 from data.usage import Whose
 
@@ -32,6 +35,7 @@ _SPANS: dict[Period, str] = {
     "year": "the last 365 days",
 }
 _SHOWN_MODELS = 5
+_NO_SERVER = "There is no server here. Leave `of` out."
 
 
 class Usage(commands.Cog):
@@ -63,7 +67,7 @@ class Usage(commands.Cog):
             await answer_privately(interaction, NOT_OPERATOR)
             return
         if of == "server" and not (guild and interaction.permissions.manage_guild):
-            refusal = NOT_ALLOWED if guild else "There is no server here. Leave `of` out."
+            refusal = NOT_ALLOWED if guild else _NO_SERVER
             await answer_privately(interaction, refusal)
             return
         await interaction.response.defer(ephemeral=True, thinking=True)
@@ -73,10 +77,13 @@ class Usage(commands.Cog):
             "everywhere": (Whose(), "Use everywhere"),
         }[of]
         report = await self._ledger.report(whose, period)
-        title = f"{title}, {_SPANS[period]}"
-        picture = await asyncio.to_thread(usage_chart, report.days, title=title, theme=theme)
+        locale = interaction.locale
+        title = f"{retold(locale, title)}, {retold(locale, _SPANS[period])}"
+        picture = await asyncio.to_thread(
+            usage_chart, report.days, title=title, theme=theme, locale=locale
+        )
         await interaction.edit_original_response(
-            content=usage_text(report, title),
+            content=usage_text(report, title, locale),
             attachments=[discord.File(io.BytesIO(picture), filename="usage.png")],
             allowed_mentions=discord.AllowedMentions.none(),
         )
@@ -97,31 +104,52 @@ def usage_cogs(
     )
 
 
-def usage_text(report: Report, title: str) -> str:
+def usage_text(report: Report, title: str, locale: Speaks) -> str:
     """The numbers of a report."""
     total = report.total
     if not (total.turns or total.requests):
-        return f"**{title}**\nNothing was used."
-    cached = total.cached_tokens / max(total.prompt_tokens, 1)
-    first = total.first_token_ms / 1000 / max(total.first_tokens, 1)
-    whole = total.total_ms / 1000 / max(total.turns, 1)
+        return f"**{title}**\n{tr(locale, 'Nothing was used.')}"
     lines = [
         f"**{title}**",
-        f"{total.turns:,} answers, {total.requests:,} requests, "
-        f"{total.tool_calls:,} calls of tools",
-        f"{total.prompt_tokens:,} tokens read, {cached:.0%} of them cached; "
-        f"{total.completion_tokens:,} written",
-        f"{first:.1f} s to the first token, {whole:.1f} s for an answer, on average",
+        tr(
+            locale,
+            "{turns} answers, {requests} requests, {calls} calls of tools",
+            turns=number(locale, total.turns),
+            requests=number(locale, total.requests),
+            calls=number(locale, total.tool_calls),
+        ),
+        tr(
+            locale,
+            "{read} tokens read, {share} of them cached; {written} written",
+            read=number(locale, total.prompt_tokens),
+            share=percent(locale, total.cached_tokens / max(total.prompt_tokens, 1)),
+            written=number(locale, total.completion_tokens),
+        ),
+        tr(
+            locale,
+            "{first} s to the first token, {whole} s for an answer, on average",
+            first=number(locale, total.first_token_ms / 1000 / max(total.first_tokens, 1), 1),
+            whole=number(locale, total.total_ms / 1000 / max(total.turns, 1), 1),
+        ),
     ]
     if total.cost_micros:
-        lines.append(f"{total.cost_micros / 1_000_000:,.4f} in money")
+        money = number(locale, total.cost_micros / 1_000_000, 4)
+        lines.append(tr(locale, "{money} in money", money=money))
     if total.estimated:
-        lines.append(
-            f"-# The endpoint did not report the tokens of {total.estimated:,} requests; those are "
-            "estimated."
+        untold = tr(
+            locale,
+            "The endpoint did not report the tokens of {number} requests; those are estimated.",
+            number=number(locale, total.estimated),
         )
+        lines.append(SUBTEXT + untold)
     lines += [
-        f"`{name}` {amount.turns:,} answers, {amount.tokens:,} tokens"
+        tr(
+            locale,
+            "`{model}` {turns} answers, {tokens} tokens",
+            model=name,
+            turns=number(locale, amount.turns),
+            tokens=number(locale, amount.tokens),
+        )
         for name, amount in report.models[:_SHOWN_MODELS]
     ]
     return clipped("\n".join(lines), 2000)

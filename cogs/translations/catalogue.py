@@ -6,7 +6,7 @@ then says it in English.
 A file has tables `commands`, by qualified name, and `choices`, by what an option's choice is called
 in English; and arrays of tables, which pair the English words (`en`) with those of the file's own
 language: `texts` and `plurals`, that cogs say, and `notices`, that lower layers make. Placeholders
-stand in braces, as `str.format` takes them.
+stand in braces, as `str.format` takes them. The table `figures` tells how numbers are written.
 """
 
 import re
@@ -35,6 +35,22 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """How a language writes numbers and days: the signs between groups of three digits and before
+    decimals, and forms with the placeholders {number}, or {day} and {month}."""
+
+    thousands: str
+    decimal: str
+    percent: str
+    day: str
+    months: tuple[str, ...]
+
+    def renumbered(self, english: str) -> str:
+        """A number that is written as English does."""
+        return english.translate({ord(","): self.thousands, ord("."): self.decimal})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
     """One language. `options` are by qualified name of the command and name of the option,
     `plurals` the forms for one and for any other number by the two English ones. `texts` holds the
@@ -47,6 +63,7 @@ class Catalogue:
     plurals: Mapping[tuple[str, str], tuple[str, str]]
     notices: Mapping[str, str]
     patterns: tuple[tuple[re.Pattern[str], str], ...]
+    figures: Figures
 
     def retold(self, line: str) -> str | None:
         """The translation of `line`, which is a text of the catalogue, or one of its notices with
@@ -58,11 +75,15 @@ class Catalogue:
     def _refilled(self, line: str) -> str | None:
         for pattern, text in self.patterns:
             if found := pattern.fullmatch(line):
-                values = {name: self._value(value) for name, value in found.groupdict().items()}
+                values = {
+                    name: self._value(name, value) for name, value in found.groupdict().items()
+                }
                 return text.format(**values)
         return None
 
-    def _value(self, value: str) -> str:
+    def _value(self, name: str, value: str) -> str:
+        if name in NUMBERS:
+            return self.figures.renumbered(value)
         return self.notices.get(value) or self._refilled(value) or value
 
 
@@ -90,11 +111,22 @@ def catalogue(language: str) -> Catalogue:
             for source, text in notices.items()
             if _PLACEHOLDER.search(source)
         ),
+        figures=_figures(written["figures"]),
     )
 
 
 def _named(entry: Mapping[str, Any]) -> Named:
     return Named(name=entry["name"], description=entry.get("description", ""))
+
+
+def _figures(entry: Mapping[str, Any]) -> Figures:
+    return Figures(
+        thousands=entry["thousands"],
+        decimal=entry["decimal"],
+        percent=entry["percent"],
+        day=entry["day"],
+        months=tuple(entry["months"]),
+    )
 
 
 def _pattern(source: str) -> re.Pattern[str]:

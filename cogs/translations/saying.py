@@ -16,7 +16,7 @@ Speaks: TypeAlias = discord.Locale | None
 
 def tr(locale: Speaks, text: str, /, **values: object) -> str:
     """`text`, which stands in the catalogues, with `values` for its placeholders."""
-    known = _catalogue(locale)
+    known = known_to(locale)
     translated = known.texts.get(text, text) if known else text
     return translated.format(**values)
 
@@ -24,7 +24,7 @@ def tr(locale: Speaks, text: str, /, **values: object) -> str:
 def tr_count(locale: Speaks, one: str, many: str, /, count: int, **values: object) -> str:
     """The same for a number of things: `one` where `count` is 1, else `many`; both may hold the
     placeholder `{count}`."""
-    known = _catalogue(locale)
+    known = known_to(locale)
     forms = known.plurals.get((one, many), (one, many)) if known else (one, many)
     return forms[count != 1].format(count=count, **values)
 
@@ -34,7 +34,7 @@ def retold(locale: Speaks, line: str, /) -> str:
 
     A line with values in it is found by the text that it was made from.
     """
-    known = _catalogue(locale)
+    known = known_to(locale)
     return (known and known.retold(line)) or line
 
 
@@ -46,11 +46,12 @@ def reads_in(message: discord.Message) -> Speaks:
 def named(locale: Speaks, path: str, description: str) -> tuple[str, str]:
     """What a command is called in a member's client, and its description there. `path` and
     `description` are the English ones."""
-    known = _catalogue(locale)
+    known = known_to(locale)
     entry = known.commands.get(path) if known else None
     return (entry.name, entry.description or description) if entry else (path, description)
 
 
-def _catalogue(locale: Speaks) -> Catalogue | None:
+def known_to(locale: Speaks) -> Catalogue | None:
+    """The catalogue of those who read in `locale`; None where they read English."""
     language = locale.value.partition("-")[0] if locale else ""
     return catalogue(language) if language in LANGUAGES else None

@@ -52,7 +52,7 @@ async def test_a_server_is_brought_tested_listed_switched_and_removed(tmp_path: 
 
         channel, stranger = here.away_channel, here.stranger
         listed = await here.said(channel, stranger, "mcp list")
-        assert f"`docs` (`{server.url}`): connected; 1 tools; not trusted" in listed
+        assert f"`docs` (`{server.url}`): connected; 1 tool; not trusted" in listed
         assert "no MCP servers" in await here.said(here.home_channel, here.operator, "mcp list")
 
         trusted = await here.said(channel, stranger, "mcp toggle", server="docs", what="trust")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-LAYERS = ("cogs", "chat", "data", "tools", "providers")
+LAYERS = ("cogs", "chat", "data", "tools", "providers", "prompt", "net")
 _UNSAID = {"AssertionError", "_command"}
 """What is called with texts for developers, or with descriptions of commands."""
 
