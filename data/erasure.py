@@ -34,6 +34,7 @@ GUILD_TABLES: tuple[LiteralString, ...] = (
     "endpoints",
     "approvals",
     "mcp_servers",
+    "mcp_listings",
     "services",
     "usage_warnings",
     "watermarks",

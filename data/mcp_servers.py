@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from data.database import Database
 from data.keys import origin
+from data.mcp_listings import McpListings
 from data.times import from_column, to_column
 
 
@@ -58,10 +59,11 @@ class GuildMcpServer:
 
 
 class GuildMcpServers:
-    """Servers by guild and name."""
+    """Servers by guild and name. `listings` are what they, and the operator's, listed last."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.listings = McpListings(database)
 
     async def all(self, guild_id: int) -> Sequence[GuildMcpServer]:
         """The guild's servers, in the order in which they were first added."""

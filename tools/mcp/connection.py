@@ -60,8 +60,9 @@ class _Forgotten(Exception):
 
 
 class Connection:
-    """One server. `opens` opens it; `sleep` waits between two attempts, and `clock` tells how long
-    a connection lasted.
+    """One server. `opens` opens it; `tools` are those that it listed the last time, and `listed` is
+    awaited with those that it lists, when they are others. `sleep` waits between two attempts, and
+    `clock` tells how long a connection lasted.
 
     `error` says what went wrong last, `took` how many seconds connecting and listing took.
     """
@@ -72,15 +73,18 @@ class Connection:
         opens: Open,
         *,
         limits: Limits | None = None,
+        tools: tuple[VettedTool, ...] = (),
+        listed: Callable[[tuple[VettedTool, ...]], Awaitable[None]] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
         self.state: State = "stopped"
         self.error = ""
-        self.tools: tuple[VettedTool, ...] = ()
+        self.tools = tools
         self.took: float | None = None
         self._opens = opens
+        self._listed = listed
         self._limits = limits or Limits()
         self._sleep = sleep
         self._clock = clock
@@ -95,8 +99,10 @@ class Connection:
 
     @property
     def is_new(self) -> bool:
-        """Whether it is being connected to and never was before, nor failed to be."""
-        return self.state == "connecting" and self.took is None and not self.error
+        """Whether it is being connected to and never was before, nor failed to be, so that it is
+        not known which tools it has."""
+        unknown = self.took is None and not self.error and not self.tools
+        return self.state == "connecting" and unknown
 
     def start(self) -> None:
         """Connect, in the background; nothing happens if it does already."""
@@ -184,7 +190,7 @@ class Connection:
         async with contextlib.AsyncExitStack() as stack:
             async with asyncio.timeout(self._limits.discovery):
                 link = await stack.enter_async_context(self._opens(self._list_changed))
-                self.tools = vetted(await list_tools(link.client))
+                await self._list(link)
             self.took = self._clock() - began
             self._queue = asyncio.Queue()
             helpers = [
@@ -255,11 +261,16 @@ class Connection:
             self._news.clear()
             try:
                 async with asyncio.timeout(self._limits.discovery):
-                    self.tools = vetted(await list_tools(link.client))
+                    await self._list(link)
             except Exception as error:
                 self._leave(in_words(error))
                 return
             await asyncio.sleep(_BETWEEN_LISTS)
+
+    async def _list(self, link: Link) -> None:
+        before, self.tools = self.tools, vetted(await list_tools(link.client))
+        if self._listed is not None and self.tools != before:
+            await self._listed(self.tools)
 
     async def _list_changed(self) -> None:
         self._news.set()

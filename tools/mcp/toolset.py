@@ -6,7 +6,7 @@ away, or that was never reached, costs its own tools and nothing else.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -17,6 +17,7 @@ from tools.mcp.connection import Connection, Limits, State
 from tools.mcp.link import Changed, HttpRefused, Link, Opener, Server
 from tools.mcp.listing import list_tools
 from tools.mcp.names import ToolKey, wire_names
+from tools.mcp.remembering import Memory, Tools
 from tools.mcp.results import output_of
 from tools.mcp.vetting import VettedTool, flags_of, vetted
 from tools.mcp.words import in_words
@@ -94,6 +95,7 @@ class McpToolset:
         connection: Callable[..., Connection] = Connection,
     ) -> None:
         self._servers = servers
+        self._memory = Memory(servers.listings)
         self._keys = keys
         self._operators = operators
         self._opener = opener or Opener()
@@ -104,7 +106,7 @@ class McpToolset:
 
     async def start(self) -> None:
         """Connect to every server that is switched on, in the background."""
-        self._keep(OPERATORS, self._operators)
+        await self._entries_of(OPERATORS, self._operators)
         for guild_id in dict.fromkeys(one.guild_id for one in await self._servers.everywhere()):
             await self._of_guild(guild_id)
 
@@ -115,6 +117,11 @@ class McpToolset:
         self._entries.clear()
         if self._stopping:
             await asyncio.wait(self._stopping)
+
+    def leave(self, guild_id: int) -> None:
+        """Disconnect from the servers of a guild; asking about it connects to them again."""
+        for key in [key for key in self._entries if key[0] == guild_id]:
+            self._stop(self._entries.pop(key).connection)
 
     async def offered(self, guild_id: int) -> Sequence[Offered]:
         """See Toolset. Waits for servers that are just being connected to for the first time, no
@@ -185,18 +192,29 @@ class McpToolset:
         return Tested(seconds=seconds, tools=tools, about=about)
 
     async def _kept(self, guild_id: int) -> list[tuple[int, _Entry]]:
-        kept = [(OPERATORS, entry) for entry in self._keep(OPERATORS, self._operators)]
+        operators = await self._entries_of(OPERATORS, self._operators)
+        kept = [(OPERATORS, entry) for entry in operators]
         if guild_id != OPERATORS:
             kept += [(guild_id, entry) for entry in await self._of_guild(guild_id)]
         return kept
 
     async def _of_guild(self, guild_id: int) -> list[_Entry]:
-        return self._keep(
-            guild_id, [self._server_of(one) for one in await self._servers.all(guild_id)]
-        )
+        servers = [self._server_of(one) for one in await self._servers.all(guild_id)]
+        return await self._entries_of(guild_id, servers)
 
-    def _keep(self, scope: int, servers: Iterable[Server]) -> list[_Entry]:
-        """The entries of a scope, each as it is configured now, and none but these."""
+    async def _entries_of(self, scope: int, servers: Sequence[Server]) -> list[_Entry]:
+        """The entries of a scope. What servers listed before is read where one is new or gone."""
+        if {(scope, server.name) for server in servers} == {
+            key for key in self._entries if key[0] == scope
+        }:
+            return self._keep(scope, servers, {})
+        return self._keep(scope, servers, await self._memory.of(scope, servers))
+
+    def _keep(
+        self, scope: int, servers: Iterable[Server], known: Mapping[str, Tools]
+    ) -> list[_Entry]:
+        """The entries of a scope, each as it is configured now, and none but these. `known` are
+        the tools of servers that were listed before."""
         kept: dict[tuple[int, str], _Entry] = {}
         for server in servers:
             key = scope, server.name
@@ -206,7 +224,13 @@ class McpToolset:
             else:
                 if former is not None:
                     self._stop(former.connection)
-                connection = self._connection(server.name, self._opens(server), limits=self._limits)
+                connection = self._connection(
+                    server.name,
+                    self._opens(server),
+                    limits=self._limits,
+                    tools=known.get(server.name, ()),
+                    listed=self._memory.keeper(scope, server),
+                )
             kept[key] = _Entry(server, connection)
             if server.enabled:
                 connection.start()

@@ -1,5 +1,6 @@
 """MCP servers as a toolset: whose tools they are, and what a server that is away costs."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -144,7 +145,9 @@ async def test_a_switched_off_server_offers_nothing_and_comes_back(store: Store,
             assert await made.offered(42) == []
 
 
-async def test_a_token_goes_to_its_server_and_a_lost_one_is_told_of(store: Store, tmp_path: Path):
+async def test_a_token_goes_to_its_server_and_a_lost_one_is_told_of(
+    store: Store, tmp_path: Path, context: Contexts
+):
     async with unruly() as server:
         server.token = "t0ken"
         await bring(store, tmp_path, 42, "g42", server.url, token="t0ken")
@@ -157,7 +160,9 @@ async def test_a_token_goes_to_its_server_and_a_lost_one_is_told_of(store: Store
         (tmp_path / "master.key").unlink()
         heard = len(server.heard)
         async with toolset(store, tmp_path) as made:
-            assert await made.offered(42) == []
+            (known,) = await made.offered(42)
+            with pytest.raises(ToolUnavailable, match="Its token can no longer be read"):
+                await known.tool.run(context(), {})
             (view,) = await made.view(42)
             assert view.error.startswith("Its token can no longer be read.")
         assert len(server.heard) == heard
@@ -190,3 +195,80 @@ async def test_the_order_of_tools_stays(store: Store, tmp_path: Path):
             expected = ["mcp__two__echo", "mcp__one__z", "mcp__one__a"]
             for _ in range(2):
                 assert names(await made.offered(42)) == expected
+
+
+async def test_a_server_that_is_away_at_the_start_keeps_its_tools(
+    store: Store, tmp_path: Path, context: Contexts
+):
+    """The operator's and a guild's, in the same words and without a wait."""
+    async with unruly() as ours, unruly() as theirs:
+        ours.tools = [tool("look", "Looks.", annotations={"readOnlyHint": True}), tool("bad" * 99)]
+        theirs.tools = [tool("ticket")]
+        await bring(store, tmp_path, 42, "g42", theirs.url)
+        async with toolset(store, tmp_path, operators(ours.url)) as made:
+            before = await made.offered(42)
+    async with toolset(store, tmp_path, operators(ours.url)) as made:
+        after = await made.offered(42)
+        assert [(each.tool.spec, each.off) for each in after] == [
+            (each.tool.spec, each.off) for each in before
+        ]
+        assert names(after) == ["mcp__docs__look", "mcp__g42__ticket"]
+        for each in after:
+            if not each.off:
+                with pytest.raises(ToolUnavailable, match="is not there"):
+                    await each.tool.run(context(), {})
+
+
+async def test_a_listing_is_told_anew_where_it_changed(store: Store, tmp_path: Path):
+    async with unruly() as server:
+        async with toolset(store, tmp_path, operators(server.url)) as made:
+            assert names(await made.offered(0)) == ["mcp__docs__echo"]
+        server.tools = [tool("other")]
+        async with toolset(store, tmp_path, operators(server.url)) as made:
+            await made.offered(0)
+            async with asyncio.timeout(5):
+                while names(await made.offered(0)) != ["mcp__docs__other"]:
+                    await asyncio.sleep(0.01)
+    async with toolset(store, tmp_path, operators(server.url)) as made:
+        assert names(await made.offered(0)) == ["mcp__docs__other"]
+
+
+async def test_a_server_elsewhere_or_added_anew_has_no_tools_of_the_former(
+    store: Store, tmp_path: Path
+):
+    async with unruly() as server:
+        await bring(store, tmp_path, 42, "g42", server.url)
+        async with toolset(store, tmp_path) as made:
+            assert names(await made.offered(42)) == ["mcp__g42__echo"]
+    await bring(store, tmp_path, 42, "g42", DEAD)
+    async with toolset(store, tmp_path) as made:
+        assert await made.offered(42) == []
+    await bring(store, tmp_path, 42, "g42", server.url)
+    async with toolset(store, tmp_path) as made:
+        assert names(await made.offered(42)) == ["mcp__g42__echo"]
+        await store.mcp_servers.remove(42, "g42")
+        assert await made.offered(42) == []
+        await bring(store, tmp_path, 42, "g42", server.url)
+        assert await made.offered(42) == []
+
+
+async def test_a_server_that_was_never_reached_has_no_tools(store: Store, tmp_path: Path):
+    for _ in range(2):
+        async with toolset(store, tmp_path, operators(DEAD)) as made:
+            assert await made.offered(0) == []
+
+
+async def test_a_guild_that_is_left_is_disconnected(store: Store, tmp_path: Path):
+    async with unruly() as ours, unruly() as theirs:
+        await bring(store, tmp_path, 42, "g42", theirs.url)
+        await bring(store, tmp_path, 7, "g7", theirs.url)
+        async with toolset(store, tmp_path, operators(ours.url)) as made:
+            await made.offered(42)
+            await made.offered(7)
+            assert (len(ours.sessions), len(theirs.sessions)) == (1, 2)
+            made.leave(42)
+            async with asyncio.timeout(5):
+                while len(theirs.sessions) > 1:
+                    await asyncio.sleep(0.01)
+            assert len(ours.sessions) == 1
+            assert names(await made.offered(42)) == ["mcp__docs__echo", "mcp__g42__echo"]
