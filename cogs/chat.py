@@ -28,6 +28,7 @@ from cogs.history import says_something
 from cogs.history import spoken as words_of
 from cogs.ledger import Ledger
 from cogs.operator import Operator
+from cogs.pacing import ALL_EDITS, evenly
 from cogs.permissions import lacking_to_speak, within
 from cogs.places import place_of
 from cogs.ports import Service
@@ -101,6 +102,7 @@ class Chat(commands.Cog):
         self._privacy = privacy
         self._reads_all = reads_all
         self._cadence = cadence
+        self._pace = evenly(ALL_EDITS)
         self._tell_after = tell_after
         self._queues: dict[int, ChannelQueue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -297,6 +299,7 @@ class Chat(commands.Cog):
             on_lost=task.cancel,
             asker_id=question.author.id,
             ledger=self._ledger,
+            pace=self._pace,
             cadence=self._cadence,
             adopted=adopted,
             under=under,

@@ -37,6 +37,7 @@ from cogs.leftovers import Leftovers
 from cogs.mcp import Mcp
 from cogs.memory import Memory
 from cogs.operator import Operator, operators_of
+from cogs.pacing import ALL_REQUESTS, Pace, paced
 from cogs.permissions import invitation
 from cogs.persona import PersonaCommands
 from cogs.ports import Meta, Service
@@ -104,6 +105,7 @@ class VerbatimBot(commands.Bot):
             tree_cls=CommandTree,
             allowed_mentions=discord.AllowedMentions.none(),
             guild_ready_timeout=guild_ready_timeout,
+            http_trace=paced(Pace(ALL_REQUESTS)),
         )
         self._service = service
         self._meta = meta
@@ -167,9 +169,7 @@ class VerbatimBot(commands.Bot):
             )
         )
         await self.add_cog(Probing(self._desk.prober))
-        await self.add_cog(
-            TuningCommands(desk.tuner, self._service, desk.admission, config.config)
-        )
+        await self.add_cog(TuningCommands(desk.tuner, self._service, desk.admission, config.config))
         await self.add_cog(tool)
         await self.add_cog(approvals)
         await self.add_cog(Details(self._service))

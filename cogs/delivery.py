@@ -23,6 +23,7 @@ from chat.reply import Reply
 from cogs.aside import NETWORK_ERRORS, tell_apart
 from cogs.buttons import NO_ROW, WRITING, Answered, Button, Closed, Row, view_of
 from cogs.ledger import Ledger
+from cogs.pacing import Pace
 from cogs.permissions import reason_of_refusal
 from cogs.rendering import reply_in_messages, without_remarks
 from cogs.splitting import Splitter
@@ -77,8 +78,8 @@ class Delivery:
 
     `on_lost` is called at most once, when the answer can no longer be shown, deleted by someone
     or refused by Discord, while the turn still runs: the turn has no reader left. The messages
-    under way are noted in `ledger`. `adopted` are messages of an earlier answer, whose words stay
-    until there are others. `under` is the reply that this one goes on from, in turn `turn_id`.
+    under way are noted in `ledger`; replies share `pace`. `adopted` are messages of an earlier one,
+    whose words stay until there are others. `under` is what this one goes on from, in `turn_id`.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Delivery:
         on_lost: Callable[[], object],
         asker_id: int,
         ledger: Ledger,
+        pace: Pace,
         cadence: float = CADENCE,
         adopted: Sequence[discord.Message] = (),
         under: discord.Message | None = None,
@@ -97,6 +99,7 @@ class Delivery:
         self._on_lost = on_lost
         self._cadence = cadence
         self._ledger = ledger
+        self._pace = pace
         self.answered = Answered(
             member_id=asker_id, asked_id=question.id, turn_id=turn_id or question.id
         )
@@ -202,6 +205,7 @@ class Delivery:
             if (wait := self._due - clock.time()) > 0:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._final.wait(), wait)
+            await self._pace.turn()  # the text grows meanwhile
             self._wake.clear()
             final, started = self._final.is_set(), clock.time()
             try:

@@ -1,0 +1,67 @@
+"""Keeps the process under Discord's limit on all its requests together.
+
+Discord allows a bot 50 requests a second over all channels and servers, and shuts out for a while
+whoever goes over it again and again. discord.py minds the limits of single routes ahead of time,
+this one only once it is hit.
+
+Invariant: within any window no more requests begin than are allowed, counted by when they really
+began, and they begin in the order in which they came.
+"""
+
+import asyncio
+from collections import deque
+from types import SimpleNamespace
+
+import aiohttp
+
+ALL_REQUESTS = 45
+"""A second. Some of the 50 are left for what arrives closer together than it was sent."""
+
+ALL_EDITS = 35
+"""A second, by replies that grow. Where more of them do, each is shown less often, and what
+begins a turn still finds room."""
+
+_UNCOUNTED = ("/interactions/", "/webhooks/")
+"""Discord does not count these, and interactions wait for no longer than three seconds."""
+
+
+class Pace:
+    """Lets at most so many begin in a window of some seconds."""
+
+    def __init__(self, most: int, *, seconds: float = 1.0) -> None:
+        self._begun = deque[float](maxlen=most)
+        self._seconds = seconds
+        self._line = asyncio.Lock()
+
+    async def turn(self) -> None:
+        """Wait until one more may begin; it counts from the return of this."""
+        clock = asyncio.get_running_loop().time
+        async with self._line:
+            while len(self._begun) == self._begun.maxlen:
+                wait = self._begun[0] + self._seconds - clock()
+                if wait <= 0:
+                    break
+                await asyncio.sleep(wait)
+            self._begun.append(clock())
+
+
+def evenly(most: int) -> Pace:
+    """At most so many a second, without bursts."""
+    return Pace(1, seconds=1 / most)
+
+
+def paced(pace: Pace) -> aiohttp.TraceConfig:
+    """For a client's `http_trace`: every request that Discord counts, repeated ones too, waits."""
+
+    async def begin(
+        session: aiohttp.ClientSession,
+        context: SimpleNamespace,
+        request: aiohttp.TraceRequestStartParams,
+    ) -> None:
+        path = request.url.path
+        if path.startswith("/api/") and not any(part in path for part in _UNCOUNTED):
+            await pace.turn()
+
+    trace = aiohttp.TraceConfig()
+    trace.on_request_start.append(begin)
+    return trace
