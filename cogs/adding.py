@@ -15,8 +15,10 @@ import discord
 from chat.knowledge_admin import LARGEST_FILE, File, KnowledgeAdmin, KnowledgeRefused, Written
 from cogs.aside import NETWORK_ERRORS
 from cogs.in_words import member_of, message_in_words
-from cogs.knowledge_words import counted, quoted
+from cogs.knowledge_words import characters_in_words, pieces_in_words, quoted
 from cogs.rights import GuildPlace, may_read
+from cogs.translations.figures import number
+from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN
 from data.errors import StoreError
 from data.knowledge import Context, Document
@@ -39,9 +41,10 @@ _UNREADABLE = (
     "There is no such message here that you and I can read. Right-click it, choose Copy Message "
     "Link and try that."
 )
+_STORE_TROUBLE = "Nothing was added: the bot's database has a problem. Its operator is told how."
 _HANDED_OVER = (
-    "This takes longer than Discord lets me answer. It goes on; /knowledge list shows the document "
-    "once it is there."
+    "This takes longer than Discord lets me answer. It goes on; `/knowledge list` shows the "
+    "document once it is there."
 )
 
 
@@ -117,15 +120,16 @@ class Adding:
             nonlocal stored, total
             stored, total = done, of
 
-        task = asyncio.create_task(self._outcome(context, keep, progress))
+        locale = interaction.locale
+        task = asyncio.create_task(self._outcome(context, keep, progress, locale))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         clock = asyncio.get_running_loop().time
         until, told = clock() + self._hand_over, ""
         while not (await asyncio.wait({task}, timeout=self._every))[0]:
-            words = f"Storing: {stored:,} of {total:,} pieces." if total else "Reading it."
+            words = _far(stored, total, locale)
             if clock() >= until:
-                await _tell(interaction, _HANDED_OVER)
+                await _tell(interaction, retold(locale, _HANDED_OVER))
                 return
             if words != told:
                 told = words
@@ -139,23 +143,41 @@ class Adding:
         if self._running:
             await asyncio.wait(self._running)
 
-    async def _outcome(self, context: Context, keep: Keep, progress: Progress) -> str:
+    async def _outcome(
+        self, context: Context, keep: Keep, progress: Progress, locale: Speaks
+    ) -> str:
         try:
             document = await keep(progress)
             nearly = await self._admin.nearly_full(context.guild_id)
         except KnowledgeRefused as error:
-            return str(error)
+            return retold(locale, str(error))
         except StoreError as error:
             log.error("A document was not added: %s", error)
-            return "Nothing was added: the bot's database has a problem. Its operator is told how."
+            return retold(locale, _STORE_TROUBLE)
         except Exception:
             log.exception("A document could not be added.")
-            return BROKEN
-        said = (
-            f"{quoted(document.name)} is in {quoted(context.name)} now: "
-            f"{counted(document.characters, 'character')} in {counted(document.chunks, 'piece')}."
+            return retold(locale, BROKEN)
+        said = tr(
+            locale,
+            "{document} is in {context} now: {characters} in {pieces}.",
+            document=quoted(document.name, locale),
+            context=quoted(context.name, locale),
+            characters=characters_in_words(document.characters, locale),
+            pieces=pieces_in_words(document.chunks, locale),
         )
-        return f"{said} {nearly}".strip()
+        return f"{said} {retold(locale, nearly)}".strip()
+
+
+def _far(stored: int, total: int, locale: Speaks) -> str:
+    """How far it is."""
+    if not total:
+        return tr(locale, "Reading it.")
+    return tr(
+        locale,
+        "Storing: {stored} of {total} pieces.",
+        stored=number(locale, stored),
+        total=number(locale, total),
+    )
 
 
 async def _tell(interaction: discord.Interaction, words: str) -> None:

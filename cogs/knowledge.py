@@ -18,7 +18,6 @@ from cogs.forms import clipped
 from cogs.knowledge_controls import ContextChoice, Deletion
 from cogs.knowledge_words import (
     contexts_in_words,
-    counted,
     documents_in_words,
     overview_in_words,
     passages_in_words,
@@ -26,6 +25,7 @@ from cogs.knowledge_words import (
     used_in_words,
 )
 from cogs.splitting import split
+from cogs.translations.saying import retold, tr, tr_count
 from cogs.tree import answer_privately, require_manage_guild
 from data.knowledge import EVERYWHERE, Context
 
@@ -37,7 +37,7 @@ _LONGEST_CHOICE = 100
 _Usable: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.ForumChannel
 
 _ONE_SOURCE = "Give one of the three: a file, a link, or the link of a message."
-_CLOSED = "Searching is for those who may manage this server; /knowledge access opens it to all."
+_CLOSED = "Searching is for those who may manage this server; `/knowledge access` opens it to all."
 
 
 class Knowledge(commands.Cog):
@@ -86,13 +86,15 @@ class Knowledge(commands.Cog):
         try:
             made = await self._admin.create(guild.id, name, by=interaction.user.id)
         except KnowledgeRefused as error:
-            await _say(interaction, str(error))
+            await _say(interaction, retold(interaction.locale, str(error)))
             return
-        await _say(
-            interaction,
-            f"{quoted(made.name)} is made. /knowledge add fills it, /knowledge use has me answer "
-            "from it.",
+        locale = interaction.locale
+        said = tr(
+            locale,
+            "{context} is made. `/knowledge add` fills it, `/knowledge use` has me answer from it.",
+            context=quoted(made.name, locale),
         )
+        await _say(interaction, said)
 
     @knowledge.command(name="delete", description="Delete a context with all of its documents")
     @app_commands.describe(context="Which one")
@@ -103,12 +105,18 @@ class Knowledge(commands.Cog):
             found = await self._admin.context(guild.id, context)
             documents = await self._admin.documents(guild.id, found.name)
         except KnowledgeRefused as error:
-            await _say(interaction, str(error))
+            await _say(interaction, retold(interaction.locale, str(error)))
             return
+        locale = interaction.locale
         await interaction.edit_original_response(
-            content=f"Delete {quoted(found.name)} with {counted(len(documents), 'document')}? "
-            "What is deleted cannot be brought back.",
-            view=Deletion(self._admin, found),
+            content=tr_count(
+                locale,
+                "Delete {context} with {count} document? What is deleted cannot be brought back.",
+                "Delete {context} with {count} documents? What is deleted cannot be brought back.",
+                count=len(documents),
+                context=quoted(found.name, locale),
+            ),
+            view=Deletion(self._admin, found, locale),
         )
 
     @knowledge.command(name="list", description="The contexts, or the documents of one")
@@ -119,14 +127,14 @@ class Knowledge(commands.Cog):
         if not context:
             found = await self._admin.contexts(guild.id)
             uses = await self._admin.uses(guild.id)
-            await _say(interaction, contexts_in_words(found, uses))
+            await _say(interaction, contexts_in_words(found, uses, interaction.locale))
             return
         try:
             documents = await self._admin.documents(guild.id, context)
         except KnowledgeRefused as error:
-            await _say(interaction, str(error))
+            await _say(interaction, retold(interaction.locale, str(error)))
             return
-        await _say(interaction, documents_in_words(context, documents))
+        await _say(interaction, documents_in_words(context, documents, interaction.locale))
 
     @knowledge.command(name="use", description="Choose what I answer from, here or everywhere")
     @app_commands.describe(
@@ -147,9 +155,9 @@ class Knowledge(commands.Cog):
         try:
             used = await self._admin.use(guild.id, context, channel_id=where, also=also)
         except KnowledgeRefused as error:
-            await _say(interaction, str(error))
+            await _say(interaction, retold(interaction.locale, str(error)))
             return
-        await _say(interaction, used_in_words(where, used))
+        await _say(interaction, used_in_words(where, used, interaction.locale))
 
     @knowledge.command(name="add", description="Add a file, a page or a message to a context")
     @app_commands.describe(
@@ -172,7 +180,7 @@ class Knowledge(commands.Cog):
             target = await self._admin.context(guild.id, context)
             keep = await self._source(interaction, target, file, link, message)
         except KnowledgeRefused as error:
-            await _say(interaction, str(error))
+            await _say(interaction, retold(interaction.locale, str(error)))
             return
         await self._adding.add(interaction, target, keep)
 
@@ -184,9 +192,11 @@ class Knowledge(commands.Cog):
         try:
             removed = await self._admin.remove(guild.id, context, document)
         except KnowledgeRefused as error:
-            await _say(interaction, str(error))
+            await _say(interaction, retold(interaction.locale, str(error)))
             return
-        await _say(interaction, f"{quoted(removed.name)} is removed.")
+        locale = interaction.locale
+        name = quoted(removed.name, locale)
+        await _say(interaction, tr(locale, "{document} is removed.", document=name))
 
     @knowledge.command(name="search", description="Look into the documents yourself")
     @app_commands.describe(
@@ -210,9 +220,9 @@ class Knowledge(commands.Cog):
                 guild.id, query, name=context if manages else "", channel_id=_channel(interaction)
             )
         except KnowledgeRefused as error:
-            await _say(interaction, str(error))
+            await _say(interaction, retold(interaction.locale, str(error)))
             return
-        await _say(interaction, passages_in_words(found))
+        await _say(interaction, passages_in_words(found, interaction.locale))
 
     @knowledge.command(name="access", description="Whether members may use /knowledge search")
     @app_commands.describe(members="May they?")
@@ -220,14 +230,19 @@ class Knowledge(commands.Cog):
         """Open or close the search to members."""
         guild = await _begin(interaction)
         await self._admin.let_members_search(guild.id, members)
-        now = "may now" if members else "may no longer"
-        await _say(interaction, f"Members {now} look into what their channel uses.")
+        said = (
+            tr(interaction.locale, "Members may now look into what their channel uses.")
+            if members
+            else tr(interaction.locale, "Members may no longer look into what their channel uses.")
+        )
+        await _say(interaction, said)
 
     @knowledge.command(name="info", description="Limits, what is used where, and what is under way")
     async def info(self, interaction: discord.Interaction) -> None:
         """Tell how this server's knowledge stands."""
         guild = await _begin(interaction)
-        await _say(interaction, overview_in_words(await self._admin.overview(guild.id)))
+        overview = await self._admin.overview(guild.id)
+        await _say(interaction, overview_in_words(overview, interaction.locale))
 
     @delete.autocomplete("context")
     @list_all.autocomplete("context")
@@ -302,7 +317,10 @@ class Knowledge(commands.Cog):
         guild = await _begin(interaction)
         contexts = await self._admin.names(guild.id)
         if not contexts:
-            await _say(interaction, "There is no context yet. /knowledge create makes one.")
+            nothing = tr(
+                interaction.locale, "There is no context yet. `/knowledge create` makes one."
+            )
+            await _say(interaction, nothing)
             return
 
         async def chosen(choice: discord.Interaction, name: str) -> None:
@@ -310,12 +328,14 @@ class Knowledge(commands.Cog):
                 target = await self._admin.context(guild.id, name)
                 keep = await self._message(target, message, _member(choice))
             except KnowledgeRefused as error:
-                await choice.edit_original_response(content=str(error), view=None)
+                refusal = retold(choice.locale, str(error))
+                await choice.edit_original_response(content=refusal, view=None)
                 return
             await self._adding.add(choice, target, keep)
 
         await interaction.edit_original_response(
-            content="Which context is it for?", view=ContextChoice(contexts[:_CHOICES], chosen)
+            content=tr(interaction.locale, "Which context is it for?"),
+            view=ContextChoice(contexts[:_CHOICES], chosen, interaction.locale),
         )
 
 
@@ -336,7 +356,7 @@ async def _say(interaction: discord.Interaction, text: str) -> None:
 
 def _guild(interaction: discord.Interaction) -> discord.Guild:
     if interaction.guild is None:
-        raise RuntimeError("the commands are for servers only")
+        raise AssertionError("the commands are for servers only")
     return interaction.guild
 
 

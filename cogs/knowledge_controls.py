@@ -11,6 +11,7 @@ from discord import ui
 
 from chat.knowledge_admin import KnowledgeAdmin, KnowledgeRefused
 from cogs.knowledge_words import quoted
+from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import NOT_ALLOWED, answer_privately
 from data.knowledge import Context
 
@@ -37,29 +38,41 @@ class _Managed(ui.View):
 class Deletion(_Managed):
     """Delete, or keep, a context."""
 
-    def __init__(self, admin: KnowledgeAdmin, context: Context) -> None:
+    def __init__(self, admin: KnowledgeAdmin, context: Context, locale: Speaks) -> None:
         super().__init__()
         self._admin = admin
         self._context = context
+        delete: ui.Button[Deletion] = ui.Button(
+            label=tr(locale, "Delete"), style=discord.ButtonStyle.danger
+        )
+        delete.callback = self._delete
+        keep: ui.Button[Deletion] = ui.Button(label=tr(locale, "Keep"))
+        keep.callback = self._keep
+        self.add_item(delete)
+        self.add_item(keep)
 
-    @ui.button(label="Delete", style=discord.ButtonStyle.danger)
-    async def delete(self, interaction: discord.Interaction, _: ui.Button["Deletion"]) -> None:
+    async def _delete(self, interaction: discord.Interaction) -> None:
         """Delete it."""
         self.stop()
-        await interaction.response.edit_message(content="Deleting it.", view=None)
+        locale = interaction.locale
+        await interaction.response.edit_message(content=tr(locale, "Deleting it."), view=None)
         try:
             await self._admin.delete(self._context.guild_id, self._context.name)
         except KnowledgeRefused as error:
-            said = str(error)
+            said = retold(locale, str(error))
         else:
-            said = f"{quoted(self._context.name)} is deleted, with every trace of its documents."
+            said = tr(
+                locale,
+                "{context} is deleted, with every trace of its documents.",
+                context=quoted(self._context.name, locale),
+            )
         await interaction.edit_original_response(content=said)
 
-    @ui.button(label="Keep", style=discord.ButtonStyle.secondary)
-    async def keep(self, interaction: discord.Interaction, _: ui.Button["Deletion"]) -> None:
+    async def _keep(self, interaction: discord.Interaction) -> None:
         """Leave it as it is."""
         self.stop()
-        said = f"{quoted(self._context.name)} stays."
+        locale = interaction.locale
+        said = tr(locale, "{context} stays.", context=quoted(self._context.name, locale))
         await interaction.response.edit_message(content=said, view=None)
 
 
@@ -70,12 +83,13 @@ class ContextChoice(_Managed):
         self,
         names: Sequence[str],
         chosen: Callable[[discord.Interaction, str], Awaitable[None]],
+        locale: Speaks,
     ) -> None:
         super().__init__()
         self._chosen = chosen
         self._select: ui.Select[ContextChoice] = ui.Select(
             custom_id="context",
-            placeholder="A context",
+            placeholder=tr(locale, "A context"),
             options=[
                 discord.SelectOption(label=name[:_LONGEST_CHOICE], value=name) for name in names
             ],
@@ -86,5 +100,6 @@ class ContextChoice(_Managed):
     async def _pick(self, interaction: discord.Interaction) -> None:
         self.stop()
         name = self._select.values[0]
-        await interaction.response.edit_message(content="Reading it.", view=None)
+        reading = tr(interaction.locale, "Reading it.")
+        await interaction.response.edit_message(content=reading, view=None)
         await self._chosen(interaction, name)

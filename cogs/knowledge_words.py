@@ -11,6 +11,8 @@ import discord
 from chat.knowledge_admin import Overview
 from cogs.forms import clipped
 from cogs.sources import source_link
+from cogs.translations.figures import number
+from cogs.translations.saying import Speaks, retold, tr, tr_count
 from data.knowledge import EVERYWHERE, Context, Document, Passage
 
 _LONGEST_NAME = 80
@@ -18,102 +20,164 @@ _LONGEST_PASSAGE = 350
 _LISTED = 20
 
 
-def counted(number: int, unit: str) -> str:
-    """A number of things whose name takes an s."""
-    return f"{number:,} {unit}" if number == 1 else f"{number:,} {unit}s"
+def characters_in_words(count: int, locale: Speaks) -> str:
+    """A number of characters."""
+    return tr_count(
+        locale, "{number} character", "{number} characters",
+        count=count, number=number(locale, count),
+    )  # fmt: skip
 
 
-def quoted(name: str) -> str:
+def pieces_in_words(count: int, locale: Speaks) -> str:
+    """A number of the pieces that documents are searched in."""
+    return tr_count(
+        locale, "{number} piece", "{number} pieces", count=count, number=number(locale, count)
+    )
+
+
+def quoted(name: str, locale: Speaks) -> str:
     """A name in quotation marks."""
-    return f"“{discord.utils.escape_markdown(clipped(' '.join(name.split()), _LONGEST_NAME))}”"
+    shown = discord.utils.escape_markdown(clipped(" ".join(name.split()), _LONGEST_NAME))
+    return tr(locale, "“{name}”", name=shown)
 
 
 def contexts_in_words(
-    found: Sequence[tuple[Context, Sequence[Document]]], uses: Sequence[tuple[int, Context]]
+    found: Sequence[tuple[Context, Sequence[Document]]],
+    uses: Sequence[tuple[int, Context]],
+    locale: Speaks,
 ) -> str:
     """A line for each context: how much it holds, and where it is used."""
     if not found:
-        return "There is no knowledge here yet. /knowledge create makes a context for documents."
+        return tr(
+            locale,
+            "There is no knowledge here yet. `/knowledge create` makes a context for documents.",
+        )
     lines: list[str] = []
     for context, documents in found:
-        places = [_place(channel) for channel, used in uses if used.id == context.id]
-        where = f"used {', '.join(places)}" if places else "not in use (/knowledge use)"
-        characters = sum(document.characters for document in documents)
-        lines.append(
-            f"- {quoted(context.name)}: {counted(len(documents), 'document')}, "
-            f"{counted(characters, 'character')}; "
-            f"{where}"
+        places = [_place(channel, locale) for channel, used in uses if used.id == context.id]
+        where = (
+            tr(locale, "used {places}", places=", ".join(places))
+            if places
+            else tr(locale, "not in use (`/knowledge use`)")
         )
+        held = tr_count(
+            locale, "{number} document", "{number} documents",
+            count=len(documents), number=number(locale, len(documents)),
+        )  # fmt: skip
+        length = characters_in_words(sum(each.characters for each in documents), locale)
+        lines.append(f"- {quoted(context.name, locale)}: {held}, {length}; {where}")
     return "\n".join(lines)
 
 
-def documents_in_words(context: str, documents: Sequence[Document]) -> str:
+def documents_in_words(context: str, documents: Sequence[Document], locale: Speaks) -> str:
     """The documents of a context, each with where it came from."""
+    name = quoted(context, locale)
     if not documents:
-        return f"{quoted(context)} is empty. /knowledge add puts a document into it."
-    lines = [f"{quoted(context)} holds {counted(len(documents), 'document')}:"]
-    lines += [
-        f"- {source_link(document.name, document.url)} ({document.kind}, "
-        f"{counted(document.characters, 'character')}, {counted(document.chunks, 'piece')})"
-        for document in documents[:_LISTED]
+        return tr(
+            locale, "{context} is empty. `/knowledge add` puts a document into it.", context=name
+        )
+    lines = [
+        tr_count(
+            locale,
+            "{context} holds {number} document:",
+            "{context} holds {number} documents:",
+            count=len(documents),
+            number=number(locale, len(documents)),
+            context=name,
+        )
     ]
+    for document in documents[:_LISTED]:
+        about = (
+            retold(locale, document.kind),
+            characters_in_words(document.characters, locale),
+            pieces_in_words(document.chunks, locale),
+        )
+        lines.append(f"- {source_link(document.name, document.url)} ({', '.join(about)})")
     if len(documents) > _LISTED:
-        lines.append(f"- and {len(documents) - _LISTED:,} more")
+        more = number(locale, len(documents) - _LISTED)
+        lines.append(tr(locale, "- and {more} more", more=more))
     return "\n".join(lines)
 
 
-def overview_in_words(overview: Overview) -> str:
+def overview_in_words(overview: Overview, locale: Speaks) -> str:
     """How much of its limits a server uses, how far its vectors are, and what is used where."""
     usage, limits = overview.usage, overview.usage.limits
+    shares = {
+        tr(locale, "Contexts"): (usage.contexts, limits.contexts),
+        tr(locale, "Documents"): (usage.documents, limits.documents),
+        tr(locale, "Characters of text"): (usage.characters, limits.characters),
+    }
     lines = [
-        f"Contexts: {usage.contexts:,} of {limits.contexts:,}",
-        f"Documents: {usage.documents:,} of {limits.documents:,}",
-        f"Characters of text: {usage.characters:,} of {limits.characters:,}",
-    ]
+        tr(locale, "{what}: {kept} of {most}", what=what, kept=number(locale, kept),
+           most=number(locale, most))
+        for what, (kept, most) in shares.items()
+    ]  # fmt: skip
     embedded = overview.embedded
     if embedded is None:
-        lines.append("Search: by words. /knowledge embeddings adds search by sense.")
+        lines.append(tr(locale, "Search: by words. `/knowledge embeddings` adds search by sense."))
     elif embedded.done < embedded.total:
         lines.append(
-            f"Search: by words and by sense; {embedded.done:,} of {embedded.total:,} pieces are "
-            "embedded, the others follow in the background."
+            tr(
+                locale,
+                "Search: by words and by sense; {done} of {total} pieces are embedded, the others "
+                "follow in the background.",
+                done=number(locale, embedded.done),
+                total=number(locale, embedded.total),
+            )
         )
     else:
-        lines.append("Search: by words and by sense; all pieces are embedded.")
+        lines.append(tr(locale, "Search: by words and by sense; all pieces are embedded."))
     places = dict.fromkeys(channel for channel, _ in overview.uses)
     for place in places:
-        names = [quoted(context.name) for channel, context in overview.uses if channel == place]
-        lines.append(f"Used {_place(place)}: {', '.join(names)}")
+        names = [
+            quoted(context.name, locale) for channel, context in overview.uses if channel == place
+        ]
+        lines.append(
+            tr(locale, "Used {where}: {names}", where=_place(place, locale), names=", ".join(names))
+        )
     if not places:
-        lines.append("Nothing is in use yet. /knowledge use chooses a context.")
-    members = "may" if overview.members_search else "may not"
-    lines.append(f"Members {members} use /knowledge search (/knowledge access).")
+        lines.append(tr(locale, "Nothing is in use yet. `/knowledge use` chooses a context."))
+    lines.append(
+        tr(locale, "Members may use `/knowledge search` (`/knowledge access`).")
+        if overview.members_search
+        else tr(locale, "Members may not use `/knowledge search` (`/knowledge access`).")
+    )
     return "\n".join(lines)
 
 
-def used_in_words(channel_id: int, used: Sequence[Context]) -> str:
+def used_in_words(channel_id: int, used: Sequence[Context], locale: Speaks) -> str:
     """What a channel or the server uses from now on."""
-    where = _place(channel_id)
+    where = _place(channel_id, locale)
     if used:
-        names = ", ".join(quoted(context.name) for context in used)
-        return f"Used {where} from the next answer on: {names}."
+        names = ", ".join(quoted(context.name, locale) for context in used)
+        return tr(
+            locale, "Used {where} from the next answer on: {names}.", where=where, names=names
+        )
     if channel_id == EVERYWHERE:
-        return "Nothing is used on the whole server any more; choices of channels stay."
-    return f"Nothing of its own is used {where} any more; what the whole server uses applies."
+        return tr(locale, "Nothing is used on the whole server any more; choices of channels stay.")
+    return tr(
+        locale,
+        "Nothing of its own is used {where} any more; what the whole server uses applies.",
+        where=where,
+    )
 
 
-def passages_in_words(passages: Sequence[Passage]) -> str:
+def passages_in_words(passages: Sequence[Passage], locale: Speaks) -> str:
     """What a search found, the best first."""
     if not passages:
-        return "Nothing matches. Other words may."
+        return tr(locale, "Nothing matches. Other words may.")
     lines: list[str] = []
     for passage in passages:
-        page = f", page {passage.page}" if passage.page is not None else ""
+        name = f"**{source_link(passage.document_name, passage.url)}**"
+        if passage.page is not None:
+            name = tr(locale, "{document}, page {page}", document=name, page=passage.page)
         words = " ".join(passage.text.split())
         shown = discord.utils.escape_markdown(clipped(words, _LONGEST_PASSAGE))
-        lines.append(f"**{source_link(passage.document_name, passage.url)}**{page}\n{shown}")
+        lines.append(f"{name}\n{shown}")
     return "\n\n".join(lines)
 
 
-def _place(channel_id: int) -> str:
-    return "on the whole server" if channel_id == EVERYWHERE else f"in <#{channel_id}>"
+def _place(channel_id: int, locale: Speaks) -> str:
+    if channel_id == EVERYWHERE:
+        return tr(locale, "on the whole server")
+    return tr(locale, "in {channel}", channel=f"<#{channel_id}>")

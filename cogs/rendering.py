@@ -38,7 +38,7 @@ def reply_in_messages(
     if final and reply.silent and not (notices or pieces or begun):
         return []
     if final:
-        used = [*sources_in_words(reply.sources), *_used(reply, locale)]
+        used = [*sources_in_words(reply.sources, locale), *_used(reply, locale)]
         has_said = notices or pieces or reply.files or (reply.silent and used)
         nothing = tr(locale, "There is no answer. Asking again may help.")
         lines = [*notices, *used] if has_said else [nothing, *used]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import discord
 
 from cogs.forms import clipped
+from cogs.translations.saying import Speaks, tr
 from prompt.knowledge import Snippet
 
 MOST = 5
@@ -21,14 +22,16 @@ _LINKABLE = re.compile(r"https?://[^\s<>()]+")
 _BREAKS_LINKS = re.compile(r"[\[\]()<>\\`@]")
 
 
-def sources_in_words(sources: Sequence[Snippet]) -> list[str]:
+def sources_in_words(sources: Sequence[Snippet], locale: Speaks = None) -> list[str]:
     """The line, if there is anything to name."""
     if not sources:
         return []
     named = [source_link(source.document, source.url) for source in sources[:MOST]]
     more = len(sources) - MOST
-    names = ", ".join(named) + (f" and {more} more" if more > 0 else "")
-    return [f"Sources: {names}"]
+    names = ", ".join(named)
+    if more > 0:
+        names = tr(locale, "{names} and {more} more", names=names, more=more)
+    return [tr(locale, "Sources: {names}", names=names)]
 
 
 def source_link(name: str, url: str) -> str:

@@ -52,6 +52,7 @@ NOTICES = (
 )
 
 TRANSLATED = (
+    "adding",
     "approval",
     "aside",
     "asking",
@@ -66,6 +67,9 @@ TRANSLATED = (
     "explain",
     "help",
     "history",
+    "knowledge",
+    "knowledge_controls",
+    "knowledge_words",
     "ledger",
     "mcp",
     "memory",
