@@ -88,7 +88,7 @@ class Config(commands.Cog):
         intent = tr(locale, "granted") if self._reads_all else retold(locale, INTENT_LOST)
         found = {
             tr(locale, "Endpoint"): retold(locale, overview.endpoint),
-            tr(locale, "Model"): overview.model,
+            tr(locale, "Model"): overview.model or tr(locale, "not known yet"),
             tr(locale, "Tool calling"): retold(locale, tool_calling(overview)),
             tr(locale, "Tools"): retold(locale, overview.exposure),
             tr(locale, "Context window"): tokens or tr(locale, "not known yet"),

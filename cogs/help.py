@@ -92,9 +92,10 @@ class Help(commands.Cog):
             overview = await self._service.overview(interaction.guild_id)
         except EndpointError as error:
             return retold(locale, error.member)
+        model = overview.model or tr(locale, "not known yet")
         if overview.brought:
-            return tr(locale, "{model}, by an endpoint of this server", model=overview.model)
-        return tr(locale, "{model}, by the endpoint of my operator", model=overview.model)
+            return tr(locale, "{model}, by an endpoint of this server", model=model)
+        return tr(locale, "{model}, by the endpoint of my operator", model=model)
 
     async def _tools(self, interaction: discord.Interaction) -> str:
         locale = interaction.locale
@@ -102,7 +103,7 @@ class Help(commands.Cog):
             tools = await self._service.tools(interaction.guild_id)
         except EndpointError:
             return ""  # said of the model already
-        names = [tool.name.replace("_", " ").strip() for tool in tools if tool.enabled]
+        names = [_plain(tool.name) for tool in tools if tool.enabled]
         if not names:
             return tr(locale, "none are on")
         text = ", ".join(names[:_MOST_TOOLS])
@@ -134,6 +135,16 @@ def _line(
         return tr(locale, "- {name}: in the menu of a message, under Apps", name=name)
     name, description = named(locale, command.qualified_name, command.description)
     return f"- `/{name}` {description}"
+
+
+def _plain(tool: str) -> str:
+    """A tool's name for people: `roll dice`, or `look up (docs)` for `mcp__docs__look_up`."""
+    match tool.split("__", 2):
+        case ["mcp", server, name]:
+            tool = f"{name} ({server})"
+        case _:
+            pass
+    return tool.replace("_", " ").strip()
 
 
 def _and(titles: list[str], locale: Speaks) -> str:

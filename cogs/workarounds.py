@@ -67,7 +67,7 @@ def workarounds_panel(overview: Overview, page: str = FIRST) -> ui.LayoutView:
     """
     page = page if page in THEMES else FIRST
     panel = ui.LayoutView(timeout=None)
-    title = f"## Workarounds for {clipped(overview.model, 100)}"
+    title = f"## Workarounds for {clipped(overview.model or 'this endpoint', 100)}"
     if page == FIRST:
         lines = [
             title,

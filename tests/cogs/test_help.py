@@ -5,6 +5,8 @@ from pathlib import Path
 from tests.cogs.town import Town, town
 from tests.loopback.discord_server import Channel, LoopbackDiscord, Permission, User
 from tests.loopback.endpoint import Step
+from tools.registry import Registry, ToolContext, tool
+from tools.toolset import FixedTools, offering
 
 
 async def told(here: Town, user: User, channel: Channel | None = None) -> str:
@@ -25,6 +27,26 @@ async def test_a_member_reads_what_works_for_them(tmp_path: Path) -> None:
         assert "/config" not in text
         assert "127.0.0.1" not in text
         assert "- `/config` " in await told(here, here.operator)
+
+
+async def test_a_tool_of_an_mcp_server_goes_by_its_name_and_the_servers(tmp_path: Path) -> None:
+    @tool()
+    async def mcp__docs__look_up(context: ToolContext) -> str:
+        """Look it up."""
+        return ""
+
+    toolset = FixedTools(offering(Registry(mcp__docs__look_up)))
+    async with town(tmp_path, toolset=toolset) as here:
+        assert "**Tools** look up (docs)\n" in await told(here, here.alice)
+
+
+async def test_a_model_that_no_server_has_named_yet_is_not_left_blank(tmp_path: Path) -> None:
+    async with town(tmp_path, model="") as here:
+        assert "**Model** not known yet, by the" in await told(here, here.alice)
+        shown = await here.said(here.home_channel, here.operator, "config show")
+        assert "**Model** not known yet\n" in shown
+        panel = await here.said(here.home_channel, here.operator, "config workarounds")
+        assert panel.startswith("## Workarounds for this endpoint\n")
 
 
 async def test_what_is_in_the_way_is_named(tmp_path: Path) -> None:

@@ -134,10 +134,11 @@ async def town(
     approved: str = "ask",
     dms: str | None = None,
     toolset: Toolset | None = None,
+    model: str = "big",
     before: Callable[[LoopbackDiscord], None] = lambda _: None,
 ) -> AsyncGenerator[Town]:
     """A town with the bot connected. With `away`, the stranger's server was there before; `before`
-    changes the server before the bot logs in."""
+    changes the server before the bot logs in. `model` is set for the operator's endpoint."""
     async with LoopbackDiscord() as server, open_store(home) as store:
         server.limits.buckets.update(
             dict.fromkeys(server.limits.buckets, Bucket(requests=40, seconds=1.0))
@@ -148,7 +149,7 @@ async def town(
             made.build_away()
         async with made.operators, made.theirs:
             provider = OpenAIProvider(
-                base_url=made.operators.base_url, model="big", api_key=OPERATORS_KEY
+                base_url=made.operators.base_url, model=model, api_key=OPERATORS_KEY
             )
             made.store = store
             worker = Worker(processes=1)
