@@ -141,7 +141,8 @@ class Prober:
         except Exception:
             log.exception("%s: the test of the endpoint failed.", whose)
         else:
-            log.info("%s: %s %s", whose, sentence(findings), dict(values))
+            found = ", ".join(f"{name} {value}" for name, value in values.items())
+            log.info("%s: %s%s", whose, sentence(findings), found and f" Set: {found}.")
             if guild_id is not None:
                 self._store.settings.tell(guild_id)
 

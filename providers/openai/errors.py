@@ -275,7 +275,7 @@ def _from_transport(error: Exception, target: Target) -> EndpointError:
     elif any(isinstance(cause, socket.gaierror) for cause in causes):
         remedy = f"The host name in {target.endpoint} is not known here. Check {target.names.url}."
     elif any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-        remedy = when_refused(target.endpoint, contained=target.contained)
+        remedy = when_refused(target.endpoint, contained=target.contained, setting=target.names.url)
     else:
         remedy = f"No connection to {target.endpoint}. Check {target.names.url} and the network."
     return Unavailable(

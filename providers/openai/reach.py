@@ -40,11 +40,12 @@ def in_container(environ: Mapping[str, str], *, root: Path = Path("/")) -> bool:
     )
 
 
-def when_refused(url: str, *, contained: bool) -> str:
-    """The remedy where the machine answers that nothing listens on the port."""
+def when_refused(url: str, *, contained: bool, setting: str = "VERBATIM_BASE_URL") -> str:
+    """The remedy where the machine answers that nothing listens on the port; `setting` holds the
+    address."""
     if is_loopback(url):
         nothing = f"Nothing listens at {url}. Is the server running, and is the port right?"
-        return f"{nothing} {_from_the_inside(url)}" if contained else nothing
+        return f"{nothing} {_from_the_inside(url, setting)}" if contained else nothing
     if not _is_near(url):
         return f"Nothing listens at {url}. Is the server running, and is the port right?"
     return (
@@ -67,13 +68,13 @@ def when_silent(url: str, *, setting: str = "VERBATIM_BASE_URL") -> str:
     )
 
 
-def _from_the_inside(url: str) -> str:
+def _from_the_inside(url: str, setting: str) -> str:
     parts = urlsplit(url)
     outside = f"{parts.scheme}://{_HOST_NAMES[0]}:{_port(url)}{parts.path}"
     return (
         "This runs in a container, whose localhost is the container itself. If the server runs on "
-        f"the machine around it, set VERBATIM_BASE_URL to {outside} and let the server listen to "
-        f"other machines: {_opening(url)}."
+        f"the machine around it, set {setting} to {outside} and let the server listen to other "
+        f"machines: {_opening(url)}."
     )
 
 

@@ -94,6 +94,7 @@ async def test_the_operators_endpoint_is_tested_once_if_nothing_is_known_of_it(
         assert asked > 0
         (said,) = [each.message for each in caplog.records if "The operator: " in each.message]
         assert "test calls worked" in said
+        assert "{" not in said
         await here.prober.probe_unknown()
         assert len(here.endpoint.bodies) == asked
 

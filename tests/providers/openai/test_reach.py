@@ -6,7 +6,7 @@ import pytest
 
 from providers.base import Unavailable
 from providers.openai.adapter import OpenAIProvider
-from providers.openai.errors import Target, from_exception
+from providers.openai.errors import SettingNames, Target, from_exception
 from providers.openai.reach import in_container, when_refused, when_silent
 
 SETTINGS = [
@@ -104,6 +104,14 @@ async def test_a_real_refusal_gets_the_remedy_of_its_address() -> None:
     assert "host.docker.internal:11434" in error.remedy
     near = from_exception(await refusal(), Target(endpoint="http://gaming-pc:1234/v1"))
     assert "Serve on Local Network" in near.remedy
+
+
+async def test_a_remedy_names_the_setting_that_holds_the_address() -> None:
+    names = SettingNames(url="the URL in /config setup")
+    target = Target(endpoint="http://127.0.0.1:11434/v1", contained=True, names=names)
+    remedy = from_exception(await refusal(), target).remedy
+    assert "set the URL in /config setup to http://host.docker.internal:11434/v1" in remedy
+    assert "VERBATIM_BASE_URL" not in remedy
 
 
 async def test_the_provider_knows_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
