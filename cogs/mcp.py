@@ -66,6 +66,12 @@ class Mcp(commands.Cog):
         require_manage_guild(interaction)
         return True
 
+    @commands.Cog.listener()
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        """Disconnect from the MCP servers of a server that the bot has left. They stay known, for
+        it may be invited again."""
+        self._admin.toolset.leave(guild.id)
+
     @mcp.command(name="add", description="Bring an MCP server, or enter one anew")
     @app_commands.describe(
         trusted="Believe what it says of its tools, such as that one only reads; else each asks"

@@ -106,3 +106,16 @@ async def test_a_guild_has_ten_servers_at_most(tmp_path: Path) -> None:
         assert "has 10 MCP servers already" in await bring(here, here.operator, server)
         assert "is added" in await bring(here, here.operator, server, name="s3")
         await asyncio.wait_for(here.desk.mcp.toolset.close(), 10)
+
+
+async def test_a_guild_that_removes_the_bot_is_disconnected(tmp_path: Path) -> None:
+    async with town(tmp_path, away=True) as here, unruly() as server:
+        server.token = TOKEN
+        await bring(here, here.operator, server)
+        assert await offered(here, here.away.id) == ["mcp__docs__echo"]
+        assert server.sessions
+        here.server.build.removal(here.away)
+        async with asyncio.timeout(10):
+            while server.sessions:
+                await asyncio.sleep(0.01)
+        assert await here.desk.mcp.names(here.away.id) == ["docs"], "it may be invited again"

@@ -268,9 +268,10 @@ class Connection:
             await asyncio.sleep(_BETWEEN_LISTS)
 
     async def _list(self, link: Link) -> None:
-        before, self.tools = self.tools, vetted(await list_tools(link.client))
-        if self._listed is not None and self.tools != before:
-            await self._listed(self.tools)
+        tools = vetted(await list_tools(link.client))
+        if self._listed is not None and tools != self.tools:
+            await self._listed(tools)  # before any turn sees them
+        self.tools = tools
 
     async def _list_changed(self) -> None:
         self._news.set()

@@ -20,6 +20,7 @@ from mcp.client.streamable_http import MCP_SESSION_ID, streamable_http_client
 from data.mcp_servers import HttpServer, StdioServer
 from net.guard import Resolve
 from net.transport import PinnedTransport
+from tools.mcp.mending import mending
 from tools.mcp.pipes import program
 
 LARGEST_BODY = 8 * 1024 * 1024
@@ -105,7 +106,7 @@ class Opener:
                 )
             # No cache: a list is asked for when it has changed, and only then.
             client = Client(
-                transport,
+                mending(transport),
                 message_handler=heard,
                 client_info=_ABOUT_US,
                 cache=None,

@@ -68,6 +68,11 @@ class Builder:
         self._gateway.dispatch("GUILD_CREATE", payload)
         return guild
 
+    def removal(self, guild: Guild) -> None:
+        """The bot's end in a guild, as when an admin of it removes the bot."""
+        del self._world.guilds[guild.id]
+        self._gateway.dispatch("GUILD_DELETE", {"id": str(guild.id)})
+
     def user(self, name: str, *guilds: Guild, bot: bool = False) -> User:
         """An account that is a member of these guilds."""
         user = self._world.add_user(name, bot=bot)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,6 +130,36 @@ async def test_a_tool_that_is_left_out_is_listed_with_the_reason(store: Store, t
             good, bad = await made.offered(0)
         assert good.off == ""
         assert bad.off == "its schema is not valid JSON Schema"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "off"),
+    [
+        ({"inputSchema": {"type": "string"}}, "its schema is not valid JSON Schema"),
+        ({"inputSchema": None}, "its schema is not valid JSON Schema"),
+        ({"inputSchema": {"type": "object", "properties": []}}, "its schema is not valid"),
+        ({"description": {"en": "Looks."}}, "its schema is not valid JSON Schema"),
+        ({"outputSchema": {"type": "array"}}, ""),
+        ({"annotations": "read-only"}, ""),
+        ({"name": None}, None),
+    ],
+)
+async def test_a_tool_that_breaks_the_protocol_costs_itself_alone(
+    store: Store, tmp_path: Path, context: Contexts, wrong: dict[str, Any], off: str | None
+):
+    async with unruly() as server:
+        server.tools = [tool("first"), {**tool("odd", "Looks."), **wrong}, tool("last")]
+        async with toolset(store, tmp_path, operators(server.url)) as made:
+            offered = await made.offered(0)
+            found = {entry.tool.spec.name: entry for entry in offered}
+            await found["mcp__docs__last"].tool.run(context(), {})
+    if off is None:
+        assert list(found) == ["mcp__docs__first", "mcp__docs__last"]
+    else:
+        assert list(found) == ["mcp__docs__first", "mcp__docs__odd", "mcp__docs__last"]
+        odd = found["mcp__docs__odd"]
+        assert odd.off.startswith(off)
+        assert bool(odd.off) == bool(off)
 
 
 async def test_a_switched_off_server_offers_nothing_and_comes_back(store: Store, tmp_path: Path):
