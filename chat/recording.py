@@ -1,32 +1,27 @@
 """Keeps what the model sent and what tools did in recent turns, for those who ask about it.
 
-Invariant: in memory alone, for a day and within a bound, the oldest going first. A turn is found
-by the messages that show it, in the place where it ran, and from nowhere else.
+Invariant: kept as chat.recent does. A turn is found by the messages that show it, in the place
+where it ran, and from nowhere else.
 """
 
-import asyncio
 import json
 import zlib
-from collections import deque
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from chat.captured import ON_READING
 from chat.ports import Place
+from chat.recent import KEPT_FOR, MOST_TURNS, Recent
 from prompt.prompt import Prompt
 from prompt.values import JsonObject, Outcome
 from providers.base import CallKey, RequestOptions
 
-MOST_TURNS = 200
 MOST_BYTES = 4 * 1024 * 1024
 """Of all turns together, packed; an event stream packs to a tenth or less."""
 
 LONGEST_ANSWER = 2 * 1024 * 1024
 """Bytes of one answer, unpacked. What comes after them is not kept."""
-
-KEPT_FOR = 24 * 3600.0
-"""Seconds."""
 
 
 class Recorder:
@@ -126,12 +121,13 @@ class Recordings:
         most_bytes: int = MOST_BYTES,
         kept_for: float = KEPT_FOR,
     ) -> None:
-        self._most_turns = most_turns
-        self._most_bytes = most_bytes
-        self._kept_for = kept_for
-        self._turns: deque[tuple[float, RecordedTurn]] = deque()
+        self._turns = Recent[RecordedTurn](
+            most=most_turns,
+            kept_for=kept_for,
+            is_full=lambda: self._size > most_bytes,
+            dropped=self._let_go,
+        )
         self._size = 0
-        self._timer: asyncio.TimerHandle | None = None
 
     def keep(
         self,
@@ -156,42 +152,23 @@ class Recordings:
             thinking=thinking,
             secrets=secrets,
         )
-        loop = asyncio.get_running_loop()
-        self._turns.append((loop.time() + self._kept_for, turn))
         self._size += _size(turn)
-        while len(self._turns) > self._most_turns or self._size > self._most_bytes:
-            self._drop_oldest()
-        if self._timer is None:
-            self._timer = loop.call_later(self._kept_for, self._drop_old)
+        self._turns.add(turn)
 
     def find(self, place: Place, message_id: int) -> RecordedTurn | None:
         """The turn that a message shows, if it ran in `place` and is still kept."""
-        for _, turn in reversed(self._turns):
+        for turn in reversed(self._turns):
             if turn.place == place and message_id in turn.message_ids:
                 return turn
         return None
 
     def forget(self, guild_id: int, member_id: int | None) -> None:
         """Drop the turns for a member of a guild; for None, those for all its members."""
-        kept = [
-            (until, turn)
-            for until, turn in self._turns
-            if turn.place.guild_id != guild_id or member_id not in (None, turn.member_id)
-        ]
-        self._turns = deque(kept)
-        self._size = sum(_size(turn) for _, turn in kept)
+        self._turns.forget(
+            lambda turn: turn.place.guild_id == guild_id and member_id in (None, turn.member_id)
+        )
 
-    def _drop_old(self) -> None:
-        """Drop what is too old, and come back when the next turn is."""
-        self._timer = None
-        loop = asyncio.get_running_loop()
-        while self._turns and self._turns[0][0] <= loop.time():
-            self._drop_oldest()
-        if self._turns:
-            self._timer = loop.call_at(self._turns[0][0], self._drop_old)
-
-    def _drop_oldest(self) -> None:
-        _, turn = self._turns.popleft()
+    def _let_go(self, turn: RecordedTurn) -> None:
         self._size -= _size(turn)
 
 

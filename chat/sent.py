@@ -1,32 +1,26 @@
 """Keeps the requests of recent turns, for those who ask what the model was sent.
 
-Invariant: in memory alone, for a day and within a bound, the oldest turns going first. What several
-requests have in common is kept once: they share most of their messages. Bytes of images are not
-kept, only their size.
+Invariant: kept as chat.recent does. What several requests have in common is kept once: they share
+most of their messages. Bytes of images are not kept, only their size.
 """
 
-import asyncio
 import hashlib
 import json
 import zlib
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
 from chat.ports import Place
+from chat.recent import KEPT_FOR, MOST_TURNS, Recent
 from prompt.events import Usage
 from prompt.prompt import Prompt
 from prompt.surface import canonical_json
 from prompt.values import Json, JsonObject, PromptItem, Role, Zone
 from prompt.verbatim import WireMode
 
-MOST_TURNS = 200
 MOST_BYTES = 8 * 1024 * 1024
 """Of all turns together, packed."""
-
-KEPT_FOR = 24 * 3600.0
-"""Seconds."""
 
 _PACKED_FROM = 200
 """Bytes; what is shorter hardly packs."""
@@ -88,7 +82,6 @@ class _Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Turn:
-    until: float
     channel: tuple[int | None, int]
     message_ids: Sequence[int]
     requests: tuple[_Kept, ...]
@@ -105,11 +98,13 @@ class SentRequests:
         most_bytes: int = MOST_BYTES,
         kept_for: float = KEPT_FOR,
     ) -> None:
-        self._most_turns = most_turns
-        self._kept_for = kept_for
         self._pool = _Pool(most_bytes)
-        self._turns: deque[_Turn] = deque()
-        self._timer: asyncio.TimerHandle | None = None
+        self._turns = Recent[_Turn](
+            most=most_turns,
+            kept_for=kept_for,
+            is_full=lambda: self._pool.is_full,
+            dropped=self._let_go,
+        )
 
     def keep(
         self,
@@ -122,21 +117,15 @@ class SentRequests:
         """Keep the requests of a turn, which `message_ids` show, at the cost of the oldest ones."""
         if place.guild_id is None or not requests:
             return
-        loop = asyncio.get_running_loop()
         kept = tuple(self._pool.keep(each) for each in requests)
-        self._turns.append(
+        self._turns.add(
             _Turn(
-                until=loop.time() + self._kept_for,
                 channel=(place.guild_id, place.channel_id),
                 message_ids=tuple(message_ids),
                 requests=kept,
                 secrets=tuple(secrets),
             )
         )
-        while self._turns and (len(self._turns) > self._most_turns or self._pool.is_full):
-            self._drop_oldest()
-        if self._timer is None:
-            self._timer = loop.call_later(self._kept_for, self._drop_old)
 
     def of_message(self, place: Place, message_id: int) -> SentTurn | None:
         """The requests of the turn that a message shows, if it ran in `place` and is still kept."""
@@ -153,7 +142,8 @@ class SentRequests:
 
     def latest(self, place: Place) -> SentTurn | None:
         """The newest turn that ran in `place`."""
-        turn = next(reversed(list(self._in(place))), None)
+        channel = place.guild_id, place.channel_id
+        turn = next((turn for turn in reversed(self._turns) if turn.channel == channel), None)
         if turn is None:
             return None
         requests = [self._pool.read(each) for each in turn.requests]
@@ -161,9 +151,7 @@ class SentRequests:
 
     def forget(self, guild_id: int) -> None:
         """Drop the turns of a guild."""
-        for turn in [each for each in self._turns if each.channel[0] == guild_id]:
-            self._turns.remove(turn)
-            self._let_go(turn)
+        self._turns.forget(lambda turn: turn.channel[0] == guild_id)
 
     @property
     def size(self) -> int:
@@ -173,18 +161,6 @@ class SentRequests:
     def _in(self, place: Place) -> Iterator[_Turn]:
         channel = place.guild_id, place.channel_id
         return (turn for turn in self._turns if turn.channel == channel)
-
-    def _drop_old(self) -> None:
-        """Drop what is too old, and come back when the next turn is."""
-        self._timer = None
-        loop = asyncio.get_running_loop()
-        while self._turns and self._turns[0].until <= loop.time():
-            self._drop_oldest()
-        if self._turns:
-            self._timer = loop.call_at(self._turns[0].until, self._drop_old)
-
-    def _drop_oldest(self) -> None:
-        self._let_go(self._turns.popleft())
 
     def _let_go(self, turn: _Turn) -> None:
         for request in turn.requests:
