@@ -172,7 +172,7 @@ def checked_words(written: str) -> tuple[str, ...]:
     for word in listed:
         if len(word) > LONGEST_WORD or not any(character.isalnum() for character in word):
             raise ValueError(
-                f"{word[:LONGEST_WORD]!r}: each word needs a letter or digit, and has at most "
+                f"“{word[:LONGEST_WORD]}”: each word needs a letter or digit, and has at most "
                 f"{LONGEST_WORD} characters."
             )
     return tuple(listed)

@@ -27,6 +27,9 @@ from chat.answering import (
     checked_words,
 )
 from cogs.forms import Form, clipped
+from cogs.rendering import SUBTEXT
+from cogs.translations.figures import number
+from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
 
 if TYPE_CHECKING:
@@ -107,9 +110,10 @@ class AnsweringPanel(commands.Cog):
         try:
             if custom_id == _MORE_ID:
                 settings = await self._settings.of(guild.id)
-                await interaction.response.send_modal(
-                    MoreForm(self._settings, settings, reads_all=self._reads_all)
+                form = MoreForm(
+                    self._settings, settings, interaction.locale, reads_all=self._reads_all
                 )
+                await interaction.response.send_modal(form)
                 return
             await interaction.response.defer()
             chosen = data["values"]
@@ -122,10 +126,10 @@ class AnsweringPanel(commands.Cog):
             await answer_privately(interaction, BROKEN)
 
     async def _draw(self, interaction: discord.Interaction, settings: Answering) -> None:
-        guild = interaction.guild
+        locale = interaction.locale
         await interaction.edit_original_response(
-            content=panel_text(settings, reads_all=self._reads_all),
-            view=_controls(settings, guild),
+            content=panel_text(settings, locale, reads_all=self._reads_all),
+            view=_controls(settings, interaction.guild, locale),
             allowed_mentions=discord.AllowedMentions.none(),
         )
 
@@ -133,14 +137,21 @@ class AnsweringPanel(commands.Cog):
 class MoreForm(Form):
     """What is typed: words, the window, ids of bots; and the mode of the past."""
 
-    def __init__(self, settings: AnsweringSettings, present: Answering, *, reads_all: bool) -> None:
-        super().__init__(title="Words, past and bots")
+    def __init__(
+        self,
+        settings: AnsweringSettings,
+        present: Answering,
+        locale: Speaks,
+        *,
+        reads_all: bool,
+    ) -> None:
+        super().__init__(title=tr(locale, "Words, past and bots"))
         self._settings = settings
         self._reads_all = reads_all
         self._words: _Field = ui.TextInput(
             custom_id="words",
             style=discord.TextStyle.paragraph,
-            placeholder="helpdesk, hey robot",
+            placeholder=tr(locale, "helpdesk, hey robot"),
             default=", ".join(present.words) or None,
             required=False,
             max_length=MOST_WORDS * (LONGEST_WORD + 2),
@@ -149,7 +160,9 @@ class MoreForm(Form):
             custom_id="history",
             required=False,
             options=[
-                discord.SelectOption(label=told, value=mode, default=mode == present.history)
+                discord.SelectOption(
+                    label=retold(locale, told), value=mode, default=mode == present.history
+                )
                 for mode, told in _MODES.items()
             ],
         )
@@ -162,30 +175,37 @@ class MoreForm(Form):
         )
         self._bots: _Field = ui.TextInput(
             custom_id="bots",
-            placeholder="None",
+            placeholder=tr(locale, "None"),
             default=", ".join(map(str, present.bots)) or None,
             required=False,
             max_length=1000,
         )
         self.add_item(
             ui.Label(
-                text="Words that I answer",
-                description="Whole words, in any case, commas between them",
+                text=tr(locale, "Words that I answer"),
+                description=tr(locale, "Whole words, in any case, commas between them"),
                 component=self._words,
             )
         )
-        self.add_item(ui.Label(text="What I read of the past", component=self._mode))
+        self.add_item(ui.Label(text=tr(locale, "What I read of the past"), component=self._mode))
         self.add_item(
             ui.Label(
-                text="Messages of the past",
-                description=f"At most so many, {LEAST_WINDOW} to {LARGEST_WINDOW}",
+                text=tr(locale, "Messages of the past"),
+                description=tr(
+                    locale,
+                    "At most so many, {least} to {most}",
+                    least=LEAST_WINDOW,
+                    most=LARGEST_WINDOW,
+                ),
                 component=self._window,
             )
         )
         self.add_item(
             ui.Label(
-                text="Bots that I answer",
-                description="Their ids, commas between them; they have to mention or answer me",
+                text=tr(locale, "Bots that I answer"),
+                description=tr(
+                    locale, "Their ids, commas between them; they have to mention or answer me"
+                ),
                 component=self._bots,
             )
         )
@@ -200,7 +220,8 @@ class MoreForm(Form):
             window = checked_window(self._window.value)
             bots = _checked_ids(self._bots.value)
         except ValueError as error:
-            content = f"Nothing was changed. {error}"
+            locale = interaction.locale
+            content = tr(locale, "Nothing was changed. {why}", why=retold(locale, str(error)))
         else:
             picked = [mode for mode in HISTORY_MODES if mode in self._mode.values]
             changed = await self._settings.change(
@@ -213,75 +234,92 @@ class MoreForm(Form):
                     history=picked[0] if picked else present.history,
                 ),
             )
-            content = panel_text(changed, reads_all=self._reads_all)
+            content = panel_text(changed, interaction.locale, reads_all=self._reads_all)
         await interaction.edit_original_response(
             content=clipped(content, 2000), allowed_mentions=discord.AllowedMentions.none()
         )
 
 
-def panel_text(settings: Answering, *, reads_all: bool) -> str:
+def panel_text(settings: Answering, locale: Speaks, *, reads_all: bool) -> str:
     """The settings in words. Where the message content intent is missing it says what that takes
     away."""
-    on = [told for name, (told, _) in _FLAGS.items() if getattr(settings, name)]
-    lines = [
-        f"**I answer** {', '.join(on) or 'no mention and no reply'}",
-        f"**Every message in** {_listed('<#{}>', settings.channels)}",
-        f"**Messages with the words** {', '.join(settings.words) or 'none'}",
-        f"**I am silent in** {_listed('<#{}>', settings.denied)}",
-        f"**I ignore** {_ignored(settings)}",
-        f"**Bots that I answer** {_listed('<@{}>', settings.bots)}",
-        f"**Of the past I read** {_MODES[settings.history].lower()}, "
-        f"{settings.window or LARGEST_WINDOW} messages at most",
-    ]
+    none = tr(locale, "none")
+    on = [retold(locale, told) for name, (told, _) in _FLAGS.items() if getattr(settings, name)]
+    found = {
+        tr(locale, "I answer"): ", ".join(on) or tr(locale, "no mention and no reply"),
+        tr(locale, "Every message in"): _listed("<#{}>", settings.channels, locale),
+        tr(locale, "Messages with the words"): ", ".join(settings.words) or none,
+        tr(locale, "I am silent in"): _listed("<#{}>", settings.denied, locale),
+        tr(locale, "I ignore"): _ignored(settings) or tr(locale, "nobody"),
+        tr(locale, "Bots that I answer"): _listed("<@{}>", settings.bots, locale),
+        tr(locale, "Of the past I read"): tr(
+            locale,
+            "{which}; at most {number} messages",
+            which=retold(locale, _MODES[settings.history]),
+            number=number(locale, settings.window or LARGEST_WINDOW),
+        ),
+    }
+    lines = [f"**{what}** {how}" for what, how in found.items()]
     needing = [
         told
         for told, used in (
-            ("words", settings.words),
-            ("channels that I always answer in", settings.channels),
-            ("threads that I opened", settings.threads),
+            (tr(locale, "words"), settings.words),
+            (tr(locale, "channels that I always answer in"), settings.channels),
+            (tr(locale, "threads that I opened"), settings.threads),
         )
         if used
     ]
     if not reads_all and needing:
-        lines.append(
-            f"\N{WARNING SIGN} Without the message content intent I cannot read what does not "
-            f"mention me, so this does nothing now: {', '.join(needing)}."
+        lost = tr(
+            locale,
+            "Without the message content intent I cannot read what does not mention me, so this "
+            "does nothing now: {what}.",
+            what=", ".join(needing),
         )
-    lines.append("-# `/config channels` names the only channels in which I answer at all.")
+        lines.append(f"\N{WARNING SIGN} {lost}")
+    lines.append(
+        SUBTEXT + tr(locale, "`/config channels` names the only channels in which I answer at all.")
+    )
     return clipped("\n".join(lines), 2000)
 
 
 def _ignored(settings: Answering) -> str:
-    named = [*(f"<@&{one}>" for one in settings.roles), *(f"<@{one}>" for one in settings.members)]
-    return ", ".join(named) or "nobody"
+    return ", ".join(
+        [*(f"<@&{one}>" for one in settings.roles), *(f"<@{one}>" for one in settings.members)]
+    )
 
 
-def _listed(form: str, ids: Sequence[int]) -> str:
+def _listed(form: str, ids: Sequence[int], locale: Speaks) -> str:
     more = len(ids) - _MOST_CHOICES
     named = ", ".join(form.format(one) for one in ids[:_MOST_CHOICES])
-    return (f"{named} and {more} more" if more > 0 else named) or "none"
+    if more > 0:
+        return tr(locale, "{names} and {more} more", names=named, more=more)
+    return named or tr(locale, "none")
 
 
-def _controls(settings: Answering, guild: discord.Guild | None) -> ui.View:
+def _controls(settings: Answering, guild: discord.Guild | None, locale: Speaks) -> ui.View:
     """The menus; `AnsweringPanel.on_interaction` serves them."""
     view = ui.View(timeout=None)
     view.add_item(
         ui.Select(
             custom_id=_TRIGGERS_ID,
-            placeholder="What I answer",
+            placeholder=tr(locale, "What I answer"),
             min_values=0,
             max_values=len(_FLAGS),
             options=[
                 discord.SelectOption(
-                    label=told, value=name, description=more, default=getattr(settings, name)
+                    label=retold(locale, told),
+                    value=name,
+                    description=retold(locale, more),
+                    default=getattr(settings, name),
                 )
                 for name, (told, more) in _FLAGS.items()
             ],
         )
     )
     for custom_id, placeholder, chosen in (
-        (_CHANNELS_ID, "Channels in which I answer every message", settings.channels),
-        (_DENIED_ID, "Channels in which I am silent", settings.denied),
+        (_CHANNELS_ID, tr(locale, "Channels in which I answer every message"), settings.channels),
+        (_DENIED_ID, tr(locale, "Channels in which I am silent"), settings.denied),
     ):
         view.add_item(
             ui.ChannelSelect(
@@ -303,13 +341,13 @@ def _controls(settings: Answering, guild: discord.Guild | None) -> ui.View:
     view.add_item(
         ui.MentionableSelect(
             custom_id=_IGNORED_ID,
-            placeholder="Roles and members that I ignore",
+            placeholder=tr(locale, "Roles and members that I ignore"),
             min_values=0,
             max_values=_MOST_CHOICES,
             default_values=ignored[:_MOST_CHOICES],
         )
     )
-    view.add_item(ui.Button(label="Words, past and bots", custom_id=_MORE_ID))
+    view.add_item(ui.Button(label=tr(locale, "Words, past and bots"), custom_id=_MORE_ID))
     view.stop()
     return view
 
@@ -349,7 +387,7 @@ def _checked_ids(written: str) -> tuple[int, ...]:
     for part in named:
         if not (part.isdecimal() and 15 <= len(part) <= 20):
             raise ValueError(
-                f"{part[:30]!r} is no id of a bot: those are numbers of 17 digits or so."
+                f"“{part[:30]}” is no id of a bot: those are numbers of 17 digits or so."
             )
     if len(named) > MOST_IDS:
         raise ValueError(f"At most {MOST_IDS} bots can be listed.")

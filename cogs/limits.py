@@ -4,7 +4,7 @@ Invariant: a server's admins set what holds on their server, the bot's operator 
 direct messages and for the operator's own endpoint; a form asks for the right again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -12,23 +12,29 @@ import discord
 from discord import app_commands, ui
 from discord.ext import commands
 
-from chat.quotas import HIGHEST, MOST_ROLES, NUMBERS, SCOPES, Budget, Limit, Limits, Quotas, Scope
-from chat.usage import HIGHEST_PRICE, Price, UsageLedger
+from chat.quotas import HIGHEST, MOST_ROLES, NUMBERS, Budget, Limit, Limits, Quotas, Scope
+from chat.usage import Price, UsageLedger
 from cogs.forms import Form, clipped
+from cogs.limits_words import (
+    TITLES,
+    amount_of,
+    budget_text,
+    limits_text,
+    price_of,
+    price_text,
+    whole_number,
+)
 from cogs.operator import NOT_OPERATOR
+from cogs.translations.figures import number, plain_number
+from cogs.translations.saying import Speaks, choice, retold, tr
 from cogs.tree import answer_privately, require_manage_guild
 
 _Field: TypeAlias = "ui.TextInput[ui.Modal]"
 _Who: TypeAlias = Literal["member", "role", "channel", "server", "direct messages"]
 _Whose: TypeAlias = Literal["server", "operator"]
 
-_TITLES = {
-    "minute": "Questions a minute",
-    "hour": "Questions an hour",
-    "day": "Questions a day",
-    "tokens": "Tokens a day",
-}
 _SHOWN_PRICES = 20
+_ROLE_UNCLEAR = "Name the role with `whose: role`, and only then."
 
 
 class LimitCommands(commands.Cog):
@@ -76,7 +82,7 @@ class LimitCommands(commands.Cog):
             await self._quotas.set_limits(guild_id, changed)
         if whose is None:
             limits = await self._quotas.limits(guild_id)
-            await answer_privately(interaction, limits_text(limits))
+            await answer_privately(interaction, limits_text(limits, interaction.locale))
             return
         if whose == "direct messages":
             if not self._is_operator(interaction.user.id):
@@ -87,14 +93,16 @@ class LimitCommands(commands.Cog):
         if whose == "role" and role is not None:
             target = role.id
         elif whose == "role" or role is not None:
-            await answer_privately(interaction, "Name the role with `whose: role`, and only then.")
+            await answer_privately(interaction, _ROLE_UNCLEAR)
             return
         else:
             target = "member" if whose == "direct messages" else whose
         limits = await self._quotas.limits(guild_id)
-        title = f"Limits: {role.name if role else whose}"
+        locale = interaction.locale
+        title = tr(locale, "Limits: {whose}", whose=role.name if role else choice(locale, whose))
+        present = _limit_of(limits, target)
         await interaction.response.send_modal(
-            LimitForm(self._quotas, guild_id, target, _limit_of(limits, target), title=title)
+            LimitForm(self._quotas, guild_id, target, present, locale, title=title)
         )
 
     @app_commands.describe(whose="Your server's, or for the bot's operator the endpoint's own")
@@ -102,7 +110,9 @@ class LimitCommands(commands.Cog):
         owner = await self._owner(interaction, whose)
         if owner is not None:
             present = await self._quotas.budget(owner)
-            await interaction.response.send_modal(BudgetForm(self._quotas, owner, present))
+            await interaction.response.send_modal(
+                BudgetForm(self._quotas, owner, present, interaction.locale)
+            )
 
     @app_commands.describe(
         model="As the endpoint knows it; without it, all prices are shown",
@@ -119,12 +129,22 @@ class LimitCommands(commands.Cog):
             return
         prices = await self._ledger.prices(owner)
         if model is None:
-            lines = [_priced(name, price) for name, price in list(prices.items())[:_SHOWN_PRICES]]
-            text = "\n".join(lines) or "No price is set, so nothing counts as money."
+            locale = interaction.locale
+            lines = [
+                price_text(name, price, locale)
+                for name, price in list(prices.items())[:_SHOWN_PRICES]
+            ]
+            text = "\n".join(lines) or tr(locale, "No price is set, so nothing counts as money.")
             await answer_privately(interaction, clipped(text, 2000))
             return
         await interaction.response.send_modal(
-            PriceForm(self._ledger, owner, model.strip(), prices.get(model.strip()))
+            PriceForm(
+                self._ledger,
+                owner,
+                model.strip(),
+                prices.get(model.strip()),
+                interaction.locale,
+            )
         )
 
     async def _owner(self, interaction: discord.Interaction, whose: _Whose) -> int | None:
@@ -142,31 +162,44 @@ class LimitForm(Form):
     """Four numbers. `target` is a scope or the id of a role."""
 
     def __init__(
-        self, quotas: Quotas, guild_id: int, target: Scope | int, present: Limit, *, title: str
+        self,
+        quotas: Quotas,
+        guild_id: int,
+        target: Scope | int,
+        present: Limit,
+        locale: Speaks,
+        *,
+        title: str,
     ) -> None:
         super().__init__(title=clipped(title, 45))
         self._quotas = quotas
         self._guild_id = guild_id
         self._target: Scope | int = target
-        self._fields = {name: _number_field(name, getattr(present, name)) for name in NUMBERS}
+        self._fields = {
+            name: _number_field(name, getattr(present, name), locale) for name in NUMBERS
+        }
         for name, field in self._fields.items():
             self.add_item(
-                ui.Label(text=_TITLES[name], description="Empty: any number", component=field)
+                ui.Label(
+                    text=retold(locale, TITLES[name]),
+                    description=tr(locale, "Empty: any number"),
+                    component=field,
+                )
             )
 
     async def on_submit(self, interaction: discord.Interaction, /) -> None:
         """Check and keep what was entered."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         try:
-            numbers = {name: _number(field.value) for name, field in self._fields.items()}
+            numbers = {name: whole_number(field.value) for name, field in self._fields.items()}
             limit = Limit(**numbers)
             present = await self._quotas.limits(self._guild_id)
             limits = _with_limit(present, self._target, limit)
         except ValueError as error:
-            content = f"Nothing was changed. {error}"
+            content = _unchanged(error, interaction.locale)
         else:
             await self._quotas.set_limits(self._guild_id, limits)
-            content = limits_text(limits)
+            content = limits_text(limits, interaction.locale)
         await interaction.edit_original_response(
             content=content, allowed_mentions=discord.AllowedMentions.none()
         )
@@ -175,58 +208,73 @@ class LimitForm(Form):
 class BudgetForm(Form):
     """Money and tokens a day."""
 
-    def __init__(self, quotas: Quotas, owner: int, present: Budget) -> None:
-        super().__init__(title="Budget of a day" if owner else "Budget of the operator's endpoint")
+    def __init__(self, quotas: Quotas, owner: int, present: Budget, locale: Speaks) -> None:
+        super().__init__(
+            title=tr(locale, "Budget of a day")
+            if owner
+            else tr(locale, "Budget of the operator's endpoint")
+        )
         self._quotas = quotas
         self._owner = owner
-        money = None if present.money is None else f"{present.money:g}"
-        self._money = _field("money", money, "5.00")
-        self._tokens = _number_field("tokens", present.tokens)
+        money = None if present.money is None else plain_number(locale, present.money)
+        self._money = _field("money", money, number(locale, 5, 2))
+        self._tokens = _number_field("tokens", present.tokens, locale)
         self.add_item(
             ui.Label(
-                text="Money a day",
-                description="In the currency of /config prices; empty: any amount",
+                text=tr(locale, "Money a day"),
+                description=tr(locale, "In the currency of /config prices; empty: any amount"),
                 component=self._money,
             )
         )
         self.add_item(
-            ui.Label(text="Tokens a day", description="Empty: any number", component=self._tokens)
+            ui.Label(
+                text=tr(locale, "Tokens a day"),
+                description=tr(locale, "Empty: any number"),
+                component=self._tokens,
+            )
         )
 
     async def on_submit(self, interaction: discord.Interaction, /) -> None:
         """Check and keep what was entered."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         try:
-            money = _money(self._money.value, highest=HIGHEST) or None
-            budget = Budget(money=money, tokens=_number(self._tokens.value))
+            money = amount_of(self._money.value, highest=HIGHEST) or None
+            budget = Budget(money=money, tokens=whole_number(self._tokens.value))
         except ValueError as error:
-            content = f"Nothing was changed. {error}"
+            content = _unchanged(error, interaction.locale)
         else:
             await self._quotas.set_budget(self._owner, budget)
-            content = budget_text(budget)
+            content = budget_text(budget, interaction.locale)
         await interaction.edit_original_response(content=content)
 
 
 class PriceForm(Form):
     """The three prices of a model."""
 
-    def __init__(self, ledger: UsageLedger, owner: int, model: str, present: Price | None) -> None:
-        super().__init__(title=clipped(f"Prices of {model}", 45))
+    def __init__(
+        self,
+        ledger: UsageLedger,
+        owner: int,
+        model: str,
+        present: Price | None,
+        locale: Speaks,
+    ) -> None:
+        super().__init__(title=clipped(tr(locale, "Prices of {model}", model=model), 45))
         self._ledger = ledger
         self._owner = owner
         self._model = model
         self._fields: dict[str, _Field] = {}
         for name, told in (
-            ("prompt", "Prompt"),
-            ("cached", "Prompt that was cached"),
-            ("completion", "Completion"),
+            ("prompt", tr(locale, "Prompt")),
+            ("cached", tr(locale, "Prompt that was cached")),
+            ("completion", tr(locale, "Completion")),
         ):
-            now = None if present is None else f"{getattr(present, name):g}"
-            self._fields[name] = _field(name, now, "0.50")
+            now = None if present is None else plain_number(locale, getattr(present, name))
+            self._fields[name] = _field(name, now, number(locale, 0.5, 2))
             self.add_item(
                 ui.Label(
                     text=told,
-                    description="For a million tokens; all three empty: no price",
+                    description=tr(locale, "For a million tokens; all three empty: no price"),
                     component=self._fields[name],
                 )
             )
@@ -235,36 +283,22 @@ class PriceForm(Form):
         """Check and keep what was entered."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         try:
-            price = _price({name: field.value for name, field in self._fields.items()})
+            price = price_of({name: field.value for name, field in self._fields.items()})
             await self._ledger.set_price(self._owner, self._model, price)
         except ValueError as error:
-            content = f"Nothing was changed. {error}"
+            content = _unchanged(error, interaction.locale)
         else:
-            content = _priced(self._model, price) if price else "That model has no price now."
+            locale = interaction.locale
+            content = (
+                price_text(self._model, price, locale)
+                if price
+                else tr(locale, "That model has no price now.")
+            )
         await interaction.edit_original_response(content=clipped(content, 2000))
 
 
-def limits_text(limits: Limits) -> str:
-    """Limits in words."""
-    lines = [f"**{scope.capitalize()}** {_limit_text(getattr(limits, scope))}" for scope in SCOPES]
-    lines += [f"**<@&{role}>** {_limit_text(limit)}" for role, limit in limits.roles.items()]
-    lines.append(f"**Managers** {'ask without limits' if limits.exempt else 'have them too'}")
-    return clipped("\n".join(lines), 2000)
-
-
-def budget_text(budget: Budget) -> str:
-    """A budget in words."""
-    parts = [
-        *([f"{budget.money:,.2f} in money"] if budget.money is not None else []),
-        *([f"{budget.tokens:,} tokens"] if budget.tokens is not None else []),
-    ]
-    return f"A day may take {' and '.join(parts) or 'any amount'}. Days begin at midnight UTC."
-
-
-def _limit_text(limit: Limit) -> str:
-    set_ones = limit.stored()
-    named = [f"{set_ones[name]:,} {_TITLES[name].lower()}" for name in NUMBERS if name in set_ones]
-    return ", ".join(named) or "no limit"
+def _unchanged(error: ValueError, locale: Speaks) -> str:
+    return tr(locale, "Nothing was changed. {why}", why=retold(locale, str(error)))
 
 
 def _limit_of(limits: Limits, target: Scope | int) -> Limit:
@@ -284,46 +318,8 @@ def _with_limit(limits: Limits, target: Scope | int, limit: Limit) -> Limits:
     return replace(limits, roles=roles)
 
 
-def _priced(model: str, price: Price) -> str:
-    return (
-        f"**{model}** {price.prompt:g} for a million tokens of the prompt, {price.cached:g} of a "
-        f"cached one, {price.completion:g} of what it writes"
-    )
-
-
-def _price(written: Mapping[str, str]) -> Price | None:
-    """Three prices as they were entered; what is cached costs the same unless that says less."""
-    prompt, cached, completion = (
-        _money(written[name], highest=HIGHEST_PRICE) for name in ("prompt", "cached", "completion")
-    )
-    if prompt is None and cached is None and completion is None:
-        return None
-    if prompt is None or completion is None:
-        raise ValueError("Enter at least the prices of prompt and completion.")
-    return Price(prompt=prompt, cached=prompt if cached is None else cached, completion=completion)
-
-
-def _number(written: str) -> int | None:
-    text = written.strip().replace(",", "").replace("_", "")
-    if not text:
-        return None
-    if not text.isdecimal() or not 0 < int(text[:15]) <= HIGHEST:
-        raise ValueError(f"{written[:30]!r} is no whole number from 1 to {HIGHEST:,}.")
-    return int(text)
-
-
-def _money(written: str, *, highest: float) -> float | None:
-    text = written.strip().replace(",", ".")
-    if not text:
-        return None
-    plain = text.replace(".", "", 1)
-    if not (plain.isdecimal() and plain.isascii()) or float(text) > highest:
-        raise ValueError(f"{written[:30]!r} is no amount such as 0.50.")
-    return float(text)
-
-
-def _number_field(name: str, number: int | None) -> _Field:
-    return _field(name, None if number is None else str(number), "Any number")
+def _number_field(name: str, value: int | None, locale: Speaks) -> _Field:
+    return _field(name, None if value is None else str(value), tr(locale, "Any number"))
 
 
 def _field(name: str, value: str | None, placeholder: str) -> _Field:

@@ -51,6 +51,12 @@ def named(locale: Speaks, path: str, description: str) -> tuple[str, str]:
     return (entry.name, entry.description or description) if entry else (path, description)
 
 
+def choice(locale: Speaks, name: str) -> str:
+    """What a command's choice is called in a member's client; `name` is the English one."""
+    known = known_to(locale)
+    return known.choices.get(name, name) if known else name
+
+
 def known_to(locale: Speaks) -> Catalogue | None:
     """The catalogue of those who read in `locale`; None where they read English."""
     language = locale.value.partition("-")[0] if locale else ""

@@ -298,7 +298,7 @@ async def test_members_without_the_right_change_nothing(scene: Scene) -> None:
 
 @pytest.mark.parametrize("reads_all", [True, False])
 def test_the_panel_says_what_the_missing_intent_takes_away(reads_all: bool) -> None:
-    told = panel_text(Answering(words=("robot",)), reads_all=reads_all)
+    told = panel_text(Answering(words=("robot",)), None, reads_all=reads_all)
     assert ("message content intent" in told) is not reads_all
 
 

@@ -69,7 +69,7 @@ async def test_a_turn_is_priced_and_a_limit_stops_the_next(tmp_path: Path) -> No
         }
         opened = await t.slash(channel, boss, "config limits", whose="member")
         sent = t.server.driver.submit(boss, opened, {"hour": "1"})
-        assert "1 questions an hour" in shown(await t.server.driver.answered(sent)).text
+        assert "Questions an hour: 1" in shown(await t.server.driver.answered(sent)).text
         assert await t.desk.quotas.limits(t.home.id) == Limits(member=Limit(hour=1))
         t.operators.add(Step(text="Hello."))
         await t.answer(t.ask(channel, t.alice, "hello"), contains="Hello.")

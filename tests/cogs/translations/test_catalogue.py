@@ -53,6 +53,7 @@ NOTICES = (
 
 TRANSLATED = (
     "adding",
+    "answering",
     "approval",
     "aside",
     "asking",
@@ -71,6 +72,8 @@ TRANSLATED = (
     "knowledge_controls",
     "knowledge_words",
     "ledger",
+    "limits",
+    "limits_words",
     "mcp",
     "memory",
     "permissions",
