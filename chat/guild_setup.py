@@ -21,13 +21,13 @@ from chat.endpoints import (
     Endpoints,
     channel_models,
 )
+from chat.entries import LONGEST_URL, SetupRefused, check_reachable, checked_key, checked_model
 from chat.personas import MOST_CHANNELS
 from chat.planning import MAX_REPLANS
 from data.endpoints import GuildEndpoint, TooMany
 from data.keys import KeyLost, origin
 from data.services import KINDS
 from data.store import Store
-from net.guard import AddressRefused, check_url
 from prompt.assemble import assemble
 from prompt.events import ReasoningDelta, TextDelta
 from prompt.prompt import Prompt
@@ -40,9 +40,6 @@ from providers.openai.address import normalised
 from providers.wire import WIRE_NAMES
 
 log = logging.getLogger(__name__)
-
-LONGEST_URL = 500
-LONGEST_MODEL = 200
 
 _LISTED_FOR = 30.0
 """Seconds that a list of models is good for."""
@@ -61,10 +58,6 @@ _OPERATORS_MODEL = (
 )
 
 
-class SetupRefused(Exception):
-    """Something that cannot be set so. The text tells the admin why and what to do."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
     """An endpoint as an admin entered it. Without a model, the first that the server lists is
@@ -77,11 +70,13 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
-    """An endpoint as it was kept. `doubt` tells what may still be wrong with it."""
+    """An endpoint as it was kept. `behind` is whether others are asked before it, `doubt` tells
+    what may still be wrong with it."""
 
     url: str
     model: str
     has_key: bool
+    behind: bool = False
     doubt: str = ""
 
 
@@ -151,14 +146,7 @@ class GuildSetup:
         allow_private = by in self._admission.operators
         if len(text) > LONGEST_URL:
             raise SetupRefused(f"The URL must not be longer than {LONGEST_URL} characters.")
-        try:
-            await check_url(text, allow_private=allow_private)
-        except AddressRefused as error:
-            raise SetupRefused(str(error)) from error
-        except (OSError, ValueError) as error:
-            raise SetupRefused(
-                "The address could not be looked up. Check it, or try again in a minute."
-            ) from error
+        await check_reachable(text, allow_private=allow_private)
         return text, allow_private
 
     async def set_endpoint(
@@ -167,9 +155,7 @@ class GuildSetup:
         """Keep an endpoint for a guild, in the place of its first or `added` behind all others,
         after asking it for its models. Raises SetupRefused."""
         url, allow_private = await self.check_address(guild_id, wish.url, by=by)
-        key = wish.key.strip()
-        if not key.isascii() or not key.isprintable() or " " in key:
-            raise SetupRefused("The key must be one word of plain letters, digits and signs.")
+        key = checked_key(wish.key)
         model = checked_model(wish.model)
         sealed = self._endpoints.sealed(url, key) if key else await self._kept_key(guild_id, url)
         tried = GuildEndpoint(
@@ -197,7 +183,13 @@ class GuildSetup:
             raise SetupRefused(str(error)) from error
         log.info("Server %s has an endpoint of its own, set by %s.", guild_id, by)
         self._changed(guild_id)
-        return Saved(url=url, model=model, has_key=sealed is not None, doubt=doubt)
+        return Saved(
+            url=url,
+            model=model,
+            has_key=sealed is not None,
+            behind=added and len(await self.endpoints(guild_id)) > 1,
+            doubt=doubt,
+        )
 
     async def models(self, guild_id: int, *, by: int) -> Sequence[str]:
         """The models that may be chosen, as far as the server lists them in time."""
@@ -314,14 +306,6 @@ def _unlisted(model: str, names: Sequence[str]) -> str:
     if not model or not names or model in names or f"{model}:latest" in names:
         return ""
     return f"The server does not list {model}. It lists: {', '.join(names[:_NAMED_MODELS])}."
-
-
-def checked_model(name: str) -> str:
-    """A model's name as it is kept. Raises SetupRefused."""
-    plain = name.strip()
-    if len(plain) > LONGEST_MODEL or not plain.isprintable():
-        raise SetupRefused(f"A model's name is one line of at most {LONGEST_MODEL} characters.")
-    return plain
 
 
 async def _ask(provider: Provider) -> tuple[str, float]:

@@ -65,15 +65,16 @@ class Endpoints(commands.Cog):
         action, _, chosen = custom_id.removeprefix(_PREFIX).partition(":")
         try:
             if action == _ADD:
-                await interaction.response.send_modal(EndpointForm(self._setup, None, added=True))
+                await interaction.response.send_modal(
+                    EndpointForm(self._setup, None, added=True, refresh=self._refresh)
+                )
                 return
             await interaction.response.defer()
             if action == _CHOOSE:
                 chosen = data["values"][0]
             else:
                 await self._act(guild_id, action, chosen)
-            content, view = await self._panel(guild_id, chosen, interaction.locale)
-            await interaction.edit_original_response(content=content, view=view)
+            await self._refresh(interaction, chosen)
         except Exception:
             log.exception("A control of /config endpoints could not be served.")
             await answer_privately(interaction, BROKEN)
@@ -87,10 +88,13 @@ class Endpoints(commands.Cog):
             await self._setup.set_last_resort(guild_id, on=chosen == "on")
 
     async def _show(self, interaction: discord.Interaction) -> None:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        await self._refresh(interaction)
+
+    async def _refresh(self, interaction: discord.Interaction, chosen: str = "") -> None:
         if interaction.guild_id is None:
             raise AssertionError("the /config family is for servers only")
-        await interaction.response.defer(ephemeral=True, thinking=True)
-        content, view = await self._panel(interaction.guild_id, "", interaction.locale)
+        content, view = await self._panel(interaction.guild_id, chosen, interaction.locale)
         await interaction.edit_original_response(content=content, view=view)
 
     async def _panel(self, guild_id: int, chosen: str, locale: Speaks) -> tuple[str, ui.View]:

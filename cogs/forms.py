@@ -5,19 +5,15 @@ submitted, and what it held of a key is shown to nobody.
 """
 
 import logging
+from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 import discord
 from discord import ui
 
-from chat.guild_setup import (
-    LONGEST_MODEL,
-    LONGEST_URL,
-    GuildSetup,
-    Saved,
-    SetupRefused,
-    Wish,
-)
+from chat.entries import LONGEST_MODEL, LONGEST_URL, SetupRefused
+from chat.guild_setup import GuildSetup, Saved, Wish
+from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately
 from data.endpoints import GuildEndpoint
 from data.errors import StoreError
@@ -27,6 +23,7 @@ log = logging.getLogger(__name__)
 _LONGEST_KEY = 4000
 
 _Field: TypeAlias = "ui.TextInput[ui.Modal]"
+_Anew: TypeAlias = Callable[[discord.Interaction], Awaitable[None]]
 
 
 class Form(ui.Modal):
@@ -50,15 +47,21 @@ class Form(ui.Modal):
 
 class EndpointForm(Form):
     """URL, model and key of a server's own endpoint: of its first one, or of one that is `added`
-    behind all others."""
+    behind all others from a panel, which `refresh` shows anew."""
 
     def __init__(
-        self, setup: GuildSetup, present: GuildEndpoint | None, *, added: bool = False
+        self,
+        setup: GuildSetup,
+        present: GuildEndpoint | None,
+        *,
+        added: bool = False,
+        refresh: _Anew | None = None,
     ) -> None:
         title = "A fallback for this server" if added else "An endpoint for this server"
         super().__init__(title=title)
         self._setup = setup
         self._added = added
+        self._anew = refresh
         has_key = present is not None and present.sealed_key is not None
         self._url: _Field = ui.TextInput(
             custom_id="url",
@@ -68,30 +71,34 @@ class EndpointForm(Form):
         )
         self._model: _Field = ui.TextInput(
             custom_id="model",
-            placeholder="The first one that it lists",
+            placeholder=tr(locale, "The first one that it lists"),
             default=present.model[:LONGEST_MODEL] if present else None,
             required=False,
             max_length=LONGEST_MODEL,
         )
         self._key: _Field = ui.TextInput(
             custom_id="key",
-            placeholder="Leave empty to keep the present one" if has_key else "If it asks for one",
+            placeholder=key_hint(locale, has_key=has_key),
             required=False,
             max_length=_LONGEST_KEY,
         )
-        self.add_item(ui.Label(text="URL of an OpenAI-compatible endpoint", component=self._url))
-        self.add_item(ui.Label(text="Model", component=self._model))
+        self.add_item(
+            ui.Label(text=tr(locale, "URL of an OpenAI-compatible endpoint"), component=self._url)
+        )
+        self.add_item(ui.Label(text=tr(locale, "Model"), component=self._model))
         self.add_item(
             ui.Label(
-                text="Key",
-                description="Kept encrypted, for this URL's server alone, and never shown again",
+                text=tr(locale, "Key"),
+                description=tr(
+                    locale, "Kept encrypted, for this URL's server alone, and never shown again"
+                ),
                 component=self._key,
             )
         )
 
     async def on_submit(self, interaction: discord.Interaction, /) -> None:
         """Check and keep what was entered."""
-        await interaction.response.defer(ephemeral=True, thinking=True)
+        await interaction.response.defer(ephemeral=True, thinking=self._anew is None)
         if interaction.guild_id is None:
             return
         wish = Wish(url=self._url.value, model=self._model.value, key=self._key.value)
@@ -100,10 +107,15 @@ class EndpointForm(Form):
                 interaction.guild_id, wish, by=interaction.user.id, added=self._added
             )
         except SetupRefused as error:
-            content = str(error)
+            content = retold(interaction.locale, str(error))
         else:
-            content = _saved_in_words(saved)
-        await interaction.edit_original_response(content=clipped(content, 2000))
+            content = _saved_in_words(saved, interaction.locale)
+            if self._anew:
+                await self._anew(interaction)
+        if self._anew:
+            await interaction.followup.send(clipped(content, 2000), ephemeral=True)
+        else:
+            await interaction.edit_original_response(content=clipped(content, 2000))
 
 
 def clipped(text: str, most: int) -> str:
@@ -111,10 +123,25 @@ def clipped(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _saved_in_words(saved: Saved) -> str:
-    key = "with the key that you entered or that was kept" if saved.has_key else "without a key"
-    lines = [
-        f"Saved: `{saved.model}` at {saved.url}, {key}. It serves this server from the next answer "
-        "on; `/config test` tries it."
-    ]
-    return "\n".join([*lines, saved.doubt] if saved.doubt else lines)
+def key_hint(locale: Speaks, *, has_key: bool) -> str:
+    """What stands in the empty field for a key."""
+    if has_key:
+        return tr(locale, "Leave empty to keep the present one")
+    return tr(locale, "If it asks for one")
+
+
+def _saved_in_words(saved: Saved, locale: Speaks) -> str:
+    key = (
+        tr(locale, "with the key that you entered or that was kept")
+        if saved.has_key
+        else tr(locale, "without a key")
+    )
+    told = tr(
+        locale,
+        "Saved: `{model}` at {url}, {key}. It serves this server from the next answer on; "
+        "`/config test` tries it.",
+        model=saved.model,
+        url=saved.url,
+        key=key,
+    )
+    return "\n".join(filter(None, [told, retold(locale, saved.doubt)]))

@@ -27,14 +27,21 @@ async def add(here: Town, panel: Message, url: str, key: str) -> str:
     sent = here.server.driver.submit(
         here.operator, form, {"url": url, "key": key, "model": "other"}
     )
-    return shown(await here.server.driver.answered(sent)).text
+    await here.until(lambda: bool(sent.followups))
+    (said,) = sent.followups
+    assert said.ephemeral
+    return said.text
 
 
 async def test_a_fallback_is_added_answers_and_changes_places(tmp_path: Path) -> None:
     async with LoopbackEndpoint(models=("other",)) as second, town(tmp_path, away=True) as here:
         panel = await opened(here)
         assert "1. `own-one` at" in panel.text
-        assert (await add(here, panel, second.base_url, "second-key")).startswith("Saved: `other`")
+        said = await add(here, panel, second.base_url, "second-key")
+        assert said.startswith("Saved: `other`")
+        assert "It is asked where those before it fail" in said
+        assert "1. `own-one` at" in panel.text
+        assert "2. `other` at" in panel.text
 
         here.theirs.add(DOWN)
         second.add(Step(text="From the fallback."))
