@@ -14,7 +14,8 @@ from chat.admission import CHANNELS
 from chat.answering import ANSWERING, is_answering
 from chat.config import checked
 from chat.endpoints import CHANNEL_MODELS, LAST_RESORT, channel_models, read_channel_model
-from chat.guild_setup import GuildSetup, SetupRefused, checked_model
+from chat.entries import SetupRefused, checked_model
+from chat.guild_setup import GuildSetup
 from chat.personas import (
     CHANNEL_TEXTS,
     LONGEST_TEXT,

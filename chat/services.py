@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from pydantic import SecretStr
 
 from chat.admission import Admission
-from chat.guild_setup import LONGEST_URL, SetupRefused, checked_model
+from chat.entries import LONGEST_URL, SetupRefused, check_reachable, checked_key, checked_model
 from data.keys import KeyLost, KeyRing, origin
 from data.services import GuildService, ServiceKind
 from data.settings import Settings
 from data.store import Store
-from net.guard import AddressRefused, check_url
 from tools.search_providers import BRAVE_URL, PROVIDERS
 from tools.services import Missing, Service
 
@@ -124,7 +123,7 @@ class ChosenServices:
             await self._store.services.put(guild_id, kind, provider=NONE, set_by=by)
             return f"Saved: off on this server, also where the operator offers {kind}."
         url, allow_private = await self._checked_url(guild_id, kind, wanted, by=by)
-        key = _checked_key(wanted.key)
+        key = checked_key(wanted.key)
         sealed = self._keys.encrypt_for(url, key) if key else await self._kept(guild_id, kind, url)
         if wanted.provider == "brave" and sealed is None:
             raise SetupRefused("Brave needs a key of its Search API. Enter it in the form.")
@@ -191,14 +190,7 @@ class ChosenServices:
         former = await self._store.services.get(guild_id, kind)
         if former is not None and former.base_url == url:
             return url, former.allow_private or allow_private
-        try:
-            await check_url(url, allow_private=allow_private)
-        except AddressRefused as error:
-            raise SetupRefused(str(error)) from error
-        except (OSError, ValueError) as error:
-            raise SetupRefused(
-                "The address could not be looked up. Check it, or try again in a minute."
-            ) from error
+        await check_reachable(url, allow_private=allow_private)
         return url, allow_private
 
     async def _kept(self, guild_id: int, kind: ServiceKind, url: str) -> str | None:
@@ -206,10 +198,3 @@ class ChosenServices:
         if former is None or not url or not former.base_url:
             return None
         return former.sealed_key if origin(former.base_url) == origin(url) else None
-
-
-def _checked_key(key: str) -> str:
-    plain = key.strip()
-    if not plain.isascii() or not plain.isprintable() or " " in plain:
-        raise SetupRefused("The key must be one word of plain letters, digits and signs.")
-    return plain

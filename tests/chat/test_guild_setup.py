@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from chat.desk import Desk, open_desk
-from chat.guild_setup import SetupRefused, Wish
+from chat.entries import SetupRefused
+from chat.guild_setup import Wish
 from chat.personas import LONGEST_TEXT, Texts
 from chat.portability import LARGEST_FILE, Imported
 from data.endpoints import GuildEndpoint

@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from chat.admission import Admission
-from chat.guild_setup import SetupRefused
+from chat.entries import SetupRefused
 from chat.services import ChosenServices, Wanted, operators_services
 from data.keys import open_keys
 from data.settings import Settings
