@@ -11,7 +11,7 @@ import discord
 from discord import app_commands, ui
 from discord.ext import commands
 
-from chat.guild_setup import LONGEST_MODEL, LONGEST_URL, SetupRefused
+from chat.entries import LONGEST_MODEL, LONGEST_URL, SetupRefused
 from chat.services import NONE, ChosenServices, Wanted
 from cogs.forms import Form, clipped
 from cogs.tree import require_manage_guild

@@ -15,7 +15,7 @@ from discord.ext import commands
 
 from chat.config import DEFAULT
 from chat.desk import Desk
-from chat.guild_setup import SetupRefused
+from chat.entries import SetupRefused
 from chat.portability import LARGEST_FILE, Imported
 from cogs.forms import EndpointForm, clipped
 from cogs.probing import probe_offer
