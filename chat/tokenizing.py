@@ -42,6 +42,9 @@ MOST_TEXTS = 4096
 
 MOST_ENDPOINTS = 64
 
+BRISK = 25
+"""Texts that are counted at least in that time; fewer are slow."""
+
 _AT_ONCE = 4
 _FALL = 0.25
 """How far one lower report draws the overhead down towards itself."""
@@ -121,6 +124,7 @@ class Tokenizers:
 
     async def _ask(self, known: _Known, provider: Provider, texts: Sequence[str]) -> None:
         """Count what was not yet counted, as far as time allows."""
+        before = len(known.counted)
         try:
             async with asyncio.timeout(self._patience):
                 if known.tokenizer is None:
@@ -128,7 +132,8 @@ class Tokenizers:
                 if known.tokenizer is not None:
                     await self._count(known, known.tokenizer, provider, texts)
         except TimeoutError:
-            known.free_at = self._clock() + REST
+            if len(known.counted) - before < BRISK:
+                known.free_at = self._clock() + REST
         for name in map(digest, texts):
             if name in known.counted:
                 known.counted.move_to_end(name)

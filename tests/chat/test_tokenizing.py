@@ -193,3 +193,25 @@ async def test_what_a_text_of_the_turn_brings_is_estimated_high(store: Store) ->
     assert "messages estimated)" in told
     question = "Question 2: " + "what do you think about it? " * 10
     assert estimate(question) < server.tokens(question)
+
+
+async def test_a_long_history_is_counted_over_several_turns(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tokenizer that is quick enough is not left alone because there is much to count."""
+    monkeypatch.setattr(tokenizing, "BRISK", 2)
+    async with counting() as (server, provider):
+        house = House(store, provider=provider)
+        for number in range(60):
+            house.channel.add(ADA, f"Message {number}, which nobody has counted yet.")
+        tokenizers = Tokenizers(patience=0.15)
+        house.service._tokenizers = tokenizers  # pyright: ignore[reportPrivateUsage]
+        server.delay = 0.02
+        await converse(house, 1)
+        first = len(server.asked)
+        assert "messages estimated)" in await snapshot(house)
+        for _ in range(20):
+            if "(counted by the server)" in await snapshot(house):
+                break
+        assert first < len(set(server.asked)) >= 30
+        assert "(counted by the server)" in await snapshot(house)
