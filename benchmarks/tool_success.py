@@ -1,8 +1,11 @@
 """Measures how well a model calls tools, with the prompt and the parser of the bot itself.
 
+    python -m benchmarks.tool_success --sample 0 --json result.json
+    python -m benchmarks.tool_success --own-template --variants tool_mode=native
     python -m benchmarks.tool_success --base-url http://127.0.0.1:8099/v1 --model qwen \\
-        --variants default nudge=off tool_mode=native --json result.json
+        --variants default nudge=off --json result.json
 
+Without --base-url the embedded server is started, on all cores and in a process of its own.
 A variant is `default`, or settings of `/config workarounds` with a comma between them; `names=off`
 leaves out who writes. chat.tuning.cases tells how a file of cases is written. Requests go one after
 another at temperature 0, and every response is kept in the JSON as it came.
@@ -15,6 +18,7 @@ import argparse
 import asyncio
 import json
 import logging
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -34,6 +38,7 @@ from chat.tuning.asking import NOW, ScriptedTool, built, heard, scripted
 from chat.tuning.cases import BadCase, Case, read_cases, sample
 from chat.tuning.scores import Did, Outcome, outcome, share, summary
 from chat.turn import TurnRun
+from cli.embedded.errors import EmbeddedError
 from cli.embedded.gguf import LocalModel
 from cli.embedded.offer import offer_model
 from cli.embedded.process import EmbeddedEndpoint
@@ -56,6 +61,9 @@ PLACE = Place(guild_id=1, channel_id=1)
 REQUEST = TurnRequest(
     place=PLACE, member=MEMBER, message=ChannelMessage(id=1, author=MEMBER, text="", at=NOW)
 )
+
+_SAMPLE = 24
+"""Cases unless told otherwise: all of them take an hour on two busy cores."""
 
 _ATTEMPTS = 2
 """Requests that a busy server may break off before the case counts as failed."""
@@ -225,15 +233,16 @@ async def run(arguments: argparse.Namespace, model: LocalModel | None) -> int:
     except (BadCase, OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
-    cases = sample(cases, arguments.sample or len(cases))
+    chosen = sample(cases, arguments.sample or len(cases))
+    print(f"{len(chosen)} of {len(cases)} cases", file=sys.stderr, flush=True)
     try:
         if model is None:
-            report = await _report(arguments, arguments.base_url, arguments.model, cases, variants)
+            report = await _report(arguments, arguments.base_url, arguments.model, chosen, variants)
         else:
             with TemporaryDirectory() as home:
                 async with EmbeddedEndpoint(Path(home), model) as endpoint:
                     report = await _report(
-                        arguments, endpoint.base_url, endpoint.model, cases, variants
+                        arguments, endpoint.base_url, endpoint.model, chosen, variants
                     )
     except EndpointError as error:
         print(error, file=sys.stderr)
@@ -259,7 +268,24 @@ async def _report(
         measured = await measure(provider, cases, variants, max_tokens=arguments.max_tokens)
     finally:
         await provider.close()
-    return {"model": model, "cases": arguments.cases.name, "variants": measured}
+    return {
+        "model": model,
+        "cases": arguments.cases.name,
+        "measured": len(cases),
+        "variants": measured,
+    }
+
+
+def _embedded(arguments: argparse.Namespace) -> LocalModel:
+    """The model to serve, fetched at the first time. Raises EmbeddedError."""
+    model = offer_model(
+        REPOSITORY / "var",
+        model_path=arguments.model_path,
+        assume_yes=True,
+        console=Console(stderr=True),
+        stdin=sys.stdin,
+    )
+    return replace(model, plain_template=model.plain_template and not arguments.own_template)
 
 
 def main() -> int:
@@ -267,23 +293,35 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tool_success", description=__doc__)
     parser.add_argument("--base-url", help="with its /v1; default: the embedded model is started")
     parser.add_argument("--model", help="default: the first that the endpoint lists")
-    parser.add_argument("--model-path", type=Path, help="a GGUF file for the embedded server")
+    given = os.environ.get("VERBATIM_MODEL_PATH")
+    parser.add_argument(
+        "--model-path",
+        type=Path,
+        default=Path(given) if given else None,
+        help="a GGUF file for the embedded server; default: VERBATIM_MODEL_PATH, or the pinned one",
+    )
+    parser.add_argument(
+        "--own-template",
+        action="store_true",
+        help="serve with the file's own chat template, which may write `tools` into the prompt",
+    )
     parser.add_argument("--cases", type=Path, default=DATA / "cases.jsonl", help="JSON lines")
     parser.add_argument("--variants", nargs="+", default=[_DEFAULT], help="default: default")
-    parser.add_argument("--sample", type=int, help="at most so many cases, spread evenly")
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=_SAMPLE,
+        help=f"so many cases, the same each time; 0 for all; default: {_SAMPLE}",
+    )
     parser.add_argument("--max-tokens", type=int, default=160, help="a response; default: 160")
     parser.add_argument("--json", type=Path, nargs="?", help="write there, not to standard output")
     arguments = parser.parse_args()
-    model = None
-    if arguments.base_url is None:
-        model = offer_model(
-            REPOSITORY / "var",
-            model_path=arguments.model_path,
-            assume_yes=True,
-            console=Console(stderr=True),
-            stdin=sys.stdin,
-        )
-    return asyncio.run(run(arguments, model))
+    try:
+        model = None if arguments.base_url else _embedded(arguments)
+        return asyncio.run(run(arguments, model))
+    except EmbeddedError as error:
+        print(json.dumps({"skipped": str(error)}, indent=1))
+        return 0
 
 
 if __name__ == "__main__":

@@ -69,6 +69,7 @@ def built(
         verdict=verdict or Verdict(),
         surface=build_surface(offering(tools), level=config.schema_level),
         dialogue=dialogue,
+        snippets=case.passages,
         now=NOW,
         participants=tuple(authors),
     )

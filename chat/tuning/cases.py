@@ -16,6 +16,7 @@ anything. Optional are:
 - `results`: what tools answer, by name; a list where one answers differently each time. With it,
   `expect` is a list of calls, and the turn runs to its end.
 - `says`: a text, or a list of texts one of which the final answer must hold.
+- `passages`: what the server's documents say about the message, each with `document` and `text`.
 - `author`: who writes; a name is made up where it is missing.
 """
 
@@ -25,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
+from prompt.knowledge import Snippet
 from prompt.surface import canonical_json
 from prompt.values import Json, JsonObject, Part, TextPart, ToolCall, ToolResult, ToolSpec, Turn
 
@@ -63,6 +65,7 @@ class Case:
     called: tuple[tuple[ToolCall, ToolResult], ...] = ()
     results: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     says: tuple[str, ...] = ()
+    passages: tuple[Snippet, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -113,6 +116,7 @@ def _case(number: int, line: str, sets: Mapping[str, Json]) -> Case:
             called=tuple(_called(fields.get("called", []))),
             results={name: _texts(texts) for name, texts in fields.get("results", {}).items()},
             says=_texts(fields.get("says", [])),
+            passages=tuple(_passages(fields.get("passages", []))),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadCase(f"line {number}: {type(error).__name__}: {error}") from error
@@ -140,6 +144,11 @@ def _expected(found: Json) -> Iterator[Expected]:
     entries = cast("list[Json]", found if isinstance(found, list) else [found] if found else [])
     for entry in entries:
         yield Expected(name=entry["name"], arguments=entry.get("arguments", {}))
+
+
+def _passages(found: Json) -> Iterator[Snippet]:
+    for place, entry in enumerate(found, 1):
+        yield Snippet(document_id=place, document=entry["document"], url="", text=entry["text"])
 
 
 def _called(found: Json) -> Iterator[tuple[ToolCall, ToolResult]]:

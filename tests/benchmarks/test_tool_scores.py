@@ -182,6 +182,22 @@ def test_the_text_of_a_stream_is_put_together() -> None:
     assert written(body) == "a"
 
 
+def test_passages_stand_between_the_question_and_the_lines_that_end_a_turn(tmp_path: Path) -> None:
+    one = case(tmp_path, passages=[{"document": "rules", "text": "Be kind."}])
+    texts = [item.text for item in built(one, variant("default").config, scripted(one)).items]
+    asked, passage, *_ = texts[-4:]
+    assert asked.startswith("u\n[from ")
+    assert '"rules"' in passage
+    assert "Be kind." in passage
+    assert texts[-1] == NUDGE
+
+
+@pytest.mark.parametrize("name", ["cases.jsonl", "passages.jsonl"])
+def test_each_file_of_cases_asks_for_tools_that_are_on(name: str) -> None:
+    for one in read_cases(DATA / name):
+        assert {call.name for call in one.expect} <= {tool.name for tool in one.tools}, one.id
+
+
 def test_the_cases_that_are_shipped_keep_their_promises() -> None:
     cases = read_cases(DATA / "cases.jsonl")
     sets: dict[str, list[dict[str, Any]]] = json.loads((DATA / "tools.json").read_text("utf-8"))
@@ -192,8 +208,6 @@ def test_the_cases_that_are_shipped_keep_their_promises() -> None:
     assert len(silent) * 2 >= len(single)
     assert {len(one.tools) for one in cases} >= {19, 40}
     assert min(len([c for c in cases if c.kind == kind]) for kind in ("after_result", "steps")) > 9
-    for one in cases:
-        assert {call.name for call in one.expect} <= {tool.name for tool in one.tools}, one.id
     taught = "\n".join(text for _, text in demonstrations(""))
     names = [tool["name"] for tools in sets.values() for tool in tools]
     assert not [name for name in names if name in taught]
