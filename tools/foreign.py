@@ -239,4 +239,5 @@ def _normalised(text: str) -> str:
     text = "".join(chr(ord(c) - 0xE0000) if ord(c) in _HIDDEN_TAGS else c for c in text)
     text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).lower()
     text = text.replace("i̇", "i").translate(_MARKUP)
-    return re.sub(r"[^\S\n]+", " ", re.sub(r"\s*\n\s*", "\n", text))
+    # Blanks first: a pattern that begins with any number of them would try each one anew.
+    return re.sub(r" ?\n[ \n]*", "\n", re.sub(r"[^\S\n]+", " ", text))
