@@ -333,7 +333,7 @@ async def _wired(
             mcp_logs=settings.home / "logs",
             worker=worker,
         )
-        for part in (worker, desk.endpoints, desk.mcp.toolset, desk.prober):
+        for part in (worker, desk.endpoints, desk.knowledge, desk.mcp.toolset, desk.prober):
             stack.push_async_callback(part.close)
         await desk.mcp.toolset.start()
         outside = OutsideTools(desk.services, Fetcher(), worker, on=ON_BY_DEFAULT)

@@ -88,8 +88,9 @@ def open_desk(
     mcp_logs: Path | None = None,
     worker: Worker | None = None,
 ) -> Desk:
-    """A desk whose `prober` and then `endpoints` are the caller's to close; see Endpoints and
-    Admission. With `probes_changes` an endpoint or model is tested as soon as a guild sets it.
+    """A desk whose `prober`, `knowledge` and then `endpoints` are the caller's to close; see
+    Endpoints and Admission. With `probes_changes` an endpoint or model is tested as soon as a guild
+    sets it.
     `fallbacks` are the operator's further endpoints.
 
     `mcp_servers` are the operator's, whose programs complain to `mcp_logs`. `mcp.toolset` is the

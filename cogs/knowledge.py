@@ -74,8 +74,8 @@ class Knowledge(commands.Cog):
         """Take it back, and end what runs in the background."""
         if self._embedding is not None:
             self._embedding.cancel()
+            await asyncio.wait([self._embedding])
         await self._adding.close()
-        await self._admin.close()
         self._bot.tree.remove_command(self._menu.name, type=self._menu.type)
 
     @knowledge.command(name="create", description="Make a context: a named set of documents")
