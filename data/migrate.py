@@ -7,6 +7,8 @@ database is copied before it is changed. Each migration takes effect whole or no
 Everything here blocks; call it in a thread.
 """
 
+import errno
+import os
 import re
 import sqlite3
 from collections.abc import Sequence
@@ -79,6 +81,9 @@ def migrate(path: Path, *, directory: Path = MIGRATIONS, copied: bool = False) -
     pending = migrations[version:]
     if not pending:
         return
+    if path.stat().st_size == 0:
+        _create(path, migrations)
+        return
     with explained(path), closing(connect(path, "rw")) as connection:
         copy = _copy(connection, path, version) if version and not copied else None
         for migration in pending:
@@ -122,6 +127,31 @@ def inspect(path: Path, *, newest: int) -> int:
             "that was made before the update.",
         )
     return version
+
+
+def _create(path: Path, migrations: Sequence[Migration]) -> None:
+    """Make a new database beside its place and put it there once it is whole and on the disk.
+
+    So it need not wait for the disk after each migration, and a start that is cut short leaves
+    none that is half made.
+    """
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        with explained(path):
+            partial.unlink(missing_ok=True)
+            create_private_file(partial)
+            with closing(connect(partial, "rw")) as connection:
+                connection.execute("PRAGMA synchronous = OFF")
+                connection.execute("PRAGMA journal_mode = MEMORY")
+                for migration in migrations:
+                    _apply(connection, migration, None)
+            with partial.open("rb+") as file:
+                os.fsync(file.fileno())
+            partial.replace(path)
+    except OSError as error:
+        raise file_trouble("FULL" if error.errno == errno.ENOSPC else "IOERR", path) from error
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _copy(connection: sqlite3.Connection, path: Path, version: int) -> Path:

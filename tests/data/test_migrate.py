@@ -169,6 +169,16 @@ def test_what_succeeded_before_a_failing_migration_stays(path: Path, directory: 
     assert version_of(path) == NEWEST + 1
 
 
+def test_a_new_database_is_there_whole_or_not_at_all(path: Path, directory: Path):
+    add(directory, NEWEST + 1, "this is no SQL;")
+    with pytest.raises(StoreError, match=f"{NEWEST + 1:04}_added.sql failed"):
+        migrate(path, directory=directory)
+    assert sorted(path.parent.iterdir()) == [path, directory]
+    assert path.read_bytes() == b""
+    migrate(path)
+    assert version_of(path) == NEWEST
+
+
 def test_a_rebuilt_table_keeps_what_refers_to_it(path: Path, directory: Path):
     build(path, DATABASES / "0001.sql", version=NEWEST)
     add(
