@@ -19,12 +19,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from cli import backup, check, parse, probe, snapshot, tune
-from cli.embedded.errors import EmbeddedError
-from cli.logs import log_to
-from cli.setup import options as setup_options
-from data.errors import StoreError
-from providers.base import EndpointError
+try:
+    from cli import backup, check, parse, probe, snapshot, tune
+    from cli.embedded.errors import EmbeddedError
+    from cli.logs import log_to
+    from cli.setup import options as setup_options
+    from data.errors import StoreError
+    from providers.base import EndpointError
+except ModuleNotFoundError as missing:
+    # Most often a Python that the packages were not installed for.
+    sys.exit(
+        f"This Python has no package {missing.name}. Start with `python3 run.py` in place of "
+        "`python bot.py`, with the same arguments: it installs what is needed."
+    )
 
 if TYPE_CHECKING:
     # Heavy ones: imported where they are used, so that `parse` and `--help` start at once.

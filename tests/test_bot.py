@@ -119,6 +119,17 @@ async def test_an_unknown_command_is_a_usage_error(alone: Program) -> None:
     assert "dance" in ended.err
 
 
+async def test_a_python_without_the_packages_is_told_how_to_get_them() -> None:
+    bare = await asyncio.create_subprocess_exec(
+        sys.executable, "-S", str(ROOT / "bot.py"), "check", stderr=asyncio.subprocess.PIPE
+    )
+    _, told = await asyncio.wait_for(bare.communicate(), PATIENCE)
+    assert bare.returncode == 1
+    (line,) = told.decode().splitlines()
+    assert line.startswith("This Python has no package ")
+    assert "`python3 run.py`" in line
+
+
 @pytest.mark.parametrize("command", ["console", "check", "snapshot"])
 async def test_bad_settings_end_in_one_line(alone: Program, command: str) -> None:
     ended = plain(await alone.run(command, VERBATIM_TEMPERATURE="tepid"))
