@@ -48,6 +48,15 @@ class Route:
     settings_hold: bool = True
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
+    @property
+    def in_place_of_another(self) -> str:
+        """Which endpoint it is, in words and without its address; empty for the first."""
+        if not self.rank:
+            return ""
+        return (
+            f"endpoint {self.rank + 1} in this server's order, with the model {self.provider.model}"
+        )
+
 
 class NotServed(EndpointError):
     """No endpoint serves this guild; says what its admins can do."""

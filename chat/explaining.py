@@ -32,7 +32,8 @@ def explanation(turn: RecordedTurn, *, secrets: Sequence[str] = ()) -> Explanati
     about a fifth of a second for a million bytes."""
     hidden = (*secrets, *turn.secrets)
     surfaces = Surfaces()
-    told: list[str] = []
+    instead = redacted(turn.instead, hidden)
+    told = [f"Answered by {instead}: those before it did not."] if instead else []
     lines: list[str] = []
     for number, answer in enumerate(turn.answers, start=1):
         fields = cast("Record", _redacted(unpacked(answer), hidden))

@@ -100,7 +100,8 @@ class RecordedRun:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTurn:
     """The answers of one turn for a member, packed, in order, its tool calls, and what the model
-    thought where members may read that. `secrets` are keys that all may hold."""
+    thought where members may read that. `secrets` are keys that all may hold. `instead` tells which
+    endpoint answered where that was not the first."""
 
     place: Place
     member_id: int
@@ -108,6 +109,7 @@ class RecordedTurn:
     answers: Sequence[bytes]
     runs: Sequence[RecordedRun] = ()
     thinking: str = ""
+    instead: str = ""
     secrets: Sequence[str] = field(default=(), repr=False)
 
 
@@ -138,6 +140,7 @@ class Recordings:
         member_id: int,
         runs: Sequence[RecordedRun] = (),
         thinking: str = "",
+        instead: str = "",
         secrets: Sequence[str] = (),
     ) -> None:
         """Keep the turn of `answers`, which `message_ids` show, at the cost of the oldest ones."""
@@ -150,6 +153,7 @@ class Recordings:
             answers=answers,
             runs=runs,
             thinking=thinking,
+            instead=instead,
             secrets=secrets,
         )
         self._size += _size(turn)

@@ -368,6 +368,7 @@ class ChatService:
             member_id=request.member.id,
             runs=runs,
             thinking="".join(run.thoughts) if reply.style.shows_thinking else "",
+            instead=begun.route.in_place_of_another,
             secrets=secrets,
         )
         used = run.meter.turn(request.place, request.member.id, tool_calls=len(reply.runs))

@@ -180,3 +180,21 @@ async def test_without_a_fallback_the_member_is_told_when_it_is_tried_again(stor
         (note,) = (await house.service.overview(GUILD)).notes
         assert note.startswith("Paused")
         await provider.close()
+
+
+async def test_admins_are_told_which_endpoint_answered(pair: Pair) -> None:
+    pair.first.add(DOWN, Step(text="The first."))
+    pair.second.add(Step(text="The second."))
+    told: list[str] = []
+    for _ in range(2):
+        shown = await pair.house.ask("Hi")
+        made = await pair.house.service.explain(pair.house.place, shown.ids[0])
+        assert made is not None
+        told.append(made.text.splitlines()[0])
+        assert pair.second.base_url not in made.text
+    by_the_second, by_the_first = told
+    assert by_the_second == (
+        "Answered by endpoint 2 in this server's order, with the model two: those before it did "
+        "not."
+    )
+    assert by_the_first.startswith("**Answer 1 of 1**")
