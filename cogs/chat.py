@@ -28,7 +28,7 @@ from cogs.history import says_something
 from cogs.history import spoken as words_of
 from cogs.ledger import Ledger
 from cogs.operator import Operator
-from cogs.pacing import ALL_EDITS, evenly
+from cogs.pacing import ALL_EDITS, smoothly
 from cogs.permissions import lacking_to_speak, within
 from cogs.places import place_of
 from cogs.ports import Service
@@ -102,7 +102,7 @@ class Chat(commands.Cog):
         self._privacy = privacy
         self._reads_all = reads_all
         self._cadence = cadence
-        self._pace = evenly(ALL_EDITS)
+        self._pace = smoothly(ALL_EDITS)
         self._tell_after = tell_after
         self._queues: dict[int, ChannelQueue] = {}
         self._tasks: set[asyncio.Task[None]] = set()

@@ -45,9 +45,10 @@ class Pace:
             self._begun.append(clock())
 
 
-def evenly(most: int) -> Pace:
-    """At most so many a second, without bursts."""
-    return Pace(1, seconds=1 / most)
+def smoothly(most: int) -> Pace:
+    """At most so many a second, in bursts of a fifth of them: one by one they would fall behind
+    with every delay of the event loop."""
+    return Pace(most // 5, seconds=0.2)
 
 
 def paced(pace: Pace) -> aiohttp.TraceConfig:
