@@ -141,9 +141,11 @@ class ChosenServices:
             set_by=by,
         )
         log.info("Server %s has chosen %s for %s, set by %s.", guild_id, wanted.provider, kind, by)
-        where = f" at {url}" if url and url != BRAVE_URL else ""
+        named = model or wanted.provider
         kept = "with a key" if sealed else "without a key"
-        return f"Saved: {model or wanted.provider}{where}, {kept}."
+        if url and url != BRAVE_URL:
+            return f"Saved: {named} at {url}, {kept}."
+        return f"Saved: {named}, {kept}."
 
     async def forget(self, guild_id: int, kind: ServiceKind) -> None:
         """Go back to what the operator offers."""

@@ -65,9 +65,10 @@ class Endpoints(commands.Cog):
         action, _, chosen = custom_id.removeprefix(_PREFIX).partition(":")
         try:
             if action == _ADD:
-                await interaction.response.send_modal(
-                    EndpointForm(self._setup, None, added=True, refresh=self._refresh)
+                form = EndpointForm(
+                    self._setup, None, interaction.locale, added=True, refresh=self._refresh
                 )
+                await interaction.response.send_modal(form)
                 return
             await interaction.response.defer()
             if action == _CHOOSE:

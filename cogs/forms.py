@@ -53,12 +53,16 @@ class EndpointForm(Form):
         self,
         setup: GuildSetup,
         present: GuildEndpoint | None,
+        locale: Speaks,
         *,
         added: bool = False,
         refresh: _Anew | None = None,
     ) -> None:
-        title = "A fallback for this server" if added else "An endpoint for this server"
-        super().__init__(title=title)
+        super().__init__(
+            title=tr(locale, "A fallback for this server")
+            if added
+            else tr(locale, "An endpoint for this server")
+        )
         self._setup = setup
         self._added = added
         self._anew = refresh
@@ -109,7 +113,7 @@ class EndpointForm(Form):
         except SetupRefused as error:
             content = retold(interaction.locale, str(error))
         else:
-            content = _saved_in_words(saved, interaction.locale)
+            content = _saved_in_words(saved, interaction.locale, added=self._added)
             if self._anew:
                 await self._anew(interaction)
         if self._anew:
@@ -130,7 +134,7 @@ def key_hint(locale: Speaks, *, has_key: bool) -> str:
     return tr(locale, "If it asks for one")
 
 
-def _saved_in_words(saved: Saved, locale: Speaks) -> str:
+def _saved_in_words(saved: Saved, locale: Speaks, *, added: bool) -> str:
     key = (
         tr(locale, "with the key that you entered or that was kept")
         if saved.has_key
@@ -138,10 +142,17 @@ def _saved_in_words(saved: Saved, locale: Speaks) -> str:
     )
     told = tr(
         locale,
-        "Saved: `{model}` at {url}, {key}. It serves this server from the next answer on; "
-        "`/config test` tries it.",
+        "Saved: `{model}` at {url}, {key}.",
         model=saved.model,
         url=saved.url,
         key=key,
     )
-    return "\n".join(filter(None, [told, retold(locale, saved.doubt)]))
+    use = (
+        tr(locale, "It is asked where those before it fail.")
+        if added
+        else tr(
+            locale,
+            "It serves this server from the next answer on; `/config test` tries it.",
+        )
+    )
+    return "\n".join(filter(None, [f"{told} {use}", retold(locale, saved.doubt)]))

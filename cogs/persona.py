@@ -25,6 +25,8 @@ from chat.personas import (
 from chat.ports import Place
 from cogs.forms import Form, clipped
 from cogs.ports import Service
+from cogs.translations.figures import number
+from cogs.translations.saying import Speaks, retold, tr, tr_count
 from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
 from prompt.templates import VARIABLES
 from providers.base import EndpointError
@@ -37,8 +39,6 @@ _HOW_ID = "persona:how"
 _PREVIEW_ID = "persona:preview"
 
 _MOST = 2000
-_BEHIND = "Added behind the server's"
-_OWN = "(the bot's own persona)"
 
 _Field: TypeAlias = "ui.TextInput[ui.Modal]"
 
@@ -86,11 +86,13 @@ class PersonaCommands(commands.Cog):
         try:
             if custom_id == _SERVER_ID:
                 texts = await self._personas.server(guild_id)
-                await interaction.response.send_modal(ServerTextsForm(self._personas, texts))
+                await interaction.response.send_modal(
+                    ServerTextsForm(self._personas, texts, interaction.locale)
+                )
             elif custom_id == _CHANNEL_ID:
                 own = await self._personas.channel(guild_id, channel_id)
                 await interaction.response.send_modal(
-                    ChannelTextsForm(self._personas, channel_id, own)
+                    ChannelTextsForm(self._personas, channel_id, own, interaction.locale)
                 )
             elif custom_id == _HOW_ID:
                 await interaction.response.defer()
@@ -112,7 +114,8 @@ class PersonaCommands(commands.Cog):
         texts = await self._personas.server(guild_id)
         own = await self._personas.channel(guild_id, channel_id)
         await interaction.edit_original_response(
-            content=_panel_text(texts, own, channel_id), view=_panel(own)
+            content=_panel_text(texts, own, channel_id, interaction.locale),
+            view=_panel(own, interaction.locale),
         )
 
     async def _preview(self, interaction: discord.Interaction, place: Place) -> None:
@@ -120,15 +123,19 @@ class PersonaCommands(commands.Cog):
             model = (await self._service.overview(place.guild_id)).model
         except EndpointError:
             model = ""
-        texts = await self._personas.preview(place, default=_OWN, model=model)
+        locale = interaction.locale
+        own = tr(locale, "(the bot's own persona)")
+        texts = await self._personas.preview(place, default=own, model=model)
         parts = [
-            ("Persona", texts.persona),
-            ("Server rules", texts.rules),
-            ("Pinned notes", texts.notes),
+            (tr(locale, "Persona"), texts.persona),
+            (tr(locale, "Server rules"), texts.rules),
+            (tr(locale, "Pinned notes"), texts.notes),
         ]
+        told = tr(locale, "What {channel} is told.", channel=f"<#{place.channel_id}>")
+        remarks = [retold(locale, each) for each in texts.remarks]
         whole = "\n\n".join(f"{name}:\n{text}" for name, text in parts if text)
         await interaction.followup.send(
-            clipped("\n".join([f"What <#{place.channel_id}> is told.", *texts.remarks]), _MOST),
+            clipped("\n".join([told, *remarks]), _MOST),
             file=discord.File(io.BytesIO(whole.encode()), filename="preview.txt"),
             ephemeral=True,
         )
@@ -155,27 +162,41 @@ class _TextsForm(Form):
         except TextRefused as error:
             whole = "\n\n".join(f"{name}:\n{text}" for name, text in self._fields().items())
             await interaction.edit_original_response(
-                content=clipped(f"Nothing was saved. {error}\nYour texts are in the file.", _MOST),
+                content=clipped(
+                    tr(
+                        interaction.locale,
+                        "Nothing was saved. {why}\nYour texts are in the file.",
+                        why=retold(interaction.locale, str(error)),
+                    ),
+                    _MOST,
+                ),
                 attachments=[discord.File(io.BytesIO(whole.encode()), filename="not-saved.txt")],
             )
             return
-        saved = "Saved. It holds from the next answer on. Preview shows what the model is told."
-        content = clipped("\n".join([saved, *doubts]), _MOST)
+        locale = interaction.locale
+        saved = tr(
+            locale, "Saved. It holds from the next answer on. Preview shows what the model is told."
+        )
+        content = clipped("\n".join([saved, *(retold(locale, one) for one in doubts)]), _MOST)
         await interaction.edit_original_response(content=content)
 
 
 class ServerTextsForm(_TextsForm):
     """Persona, rules and notes of a server."""
 
-    def __init__(self, personas: Personas, texts: Texts) -> None:
-        super().__init__(title="This server's texts")
+    def __init__(self, personas: Personas, texts: Texts, locale: Speaks) -> None:
+        super().__init__(title=tr(locale, "This server's texts"))
         self._personas = personas
-        self._persona = _long_field("persona", texts.persona, "The bot's own, if left empty")
-        self._rules = _long_field("rules", texts.rules, "What it should heed on this server")
-        self._notes = _long_field("notes", texts.notes, "What it should always know")
-        self.add_item(ui.Label(text="Who the assistant is", component=self._persona))
-        self.add_item(ui.Label(text="Rules of this server", component=self._rules))
-        self.add_item(ui.Label(text="Pinned notes", component=self._notes))
+        self._persona = _long_field(
+            "persona", texts.persona, tr(locale, "The bot's own, if left empty")
+        )
+        self._rules = _long_field(
+            "rules", texts.rules, tr(locale, "What it should heed on this server")
+        )
+        self._notes = _long_field("notes", texts.notes, tr(locale, "What it should always know"))
+        self.add_item(ui.Label(text=tr(locale, "Who the assistant is"), component=self._persona))
+        self.add_item(ui.Label(text=tr(locale, "Rules of this server"), component=self._rules))
+        self.add_item(ui.Label(text=tr(locale, "Pinned notes"), component=self._notes))
 
     def _fields(self) -> dict[str, str]:
         return {
@@ -192,17 +213,24 @@ class ServerTextsForm(_TextsForm):
 class ChannelTextsForm(_TextsForm):
     """Persona and notes of a channel."""
 
-    def __init__(self, personas: Personas, channel_id: int, texts: ChannelTexts) -> None:
-        super().__init__(title="This channel's texts")
+    def __init__(
+        self, personas: Personas, channel_id: int, texts: ChannelTexts, locale: Speaks
+    ) -> None:
+        super().__init__(title=tr(locale, "This channel's texts"))
         self._personas = personas
         self._channel_id = channel_id
         self._texts = texts
+        behind = tr(locale, "Added behind the server's")
         replaces = texts.how == "replace"
-        where = "In the place of the server's" if replaces else _BEHIND
+        where = tr(locale, "In the place of the server's") if replaces else behind
         self._persona = _long_field("persona", texts.persona, where)
-        self._notes = _long_field("notes", texts.notes, _BEHIND)
-        self.add_item(ui.Label(text="Who the assistant is here", component=self._persona))
-        self.add_item(ui.Label(text="Pinned notes of this channel", component=self._notes))
+        self._notes = _long_field("notes", texts.notes, behind)
+        self.add_item(
+            ui.Label(text=tr(locale, "Who the assistant is here"), component=self._persona)
+        )
+        self.add_item(
+            ui.Label(text=tr(locale, "Pinned notes of this channel"), component=self._notes)
+        )
 
     def _fields(self) -> dict[str, str]:
         return {"persona": self._persona.value, "notes": self._notes.value}
@@ -235,32 +263,61 @@ def _channel_id(interaction: discord.Interaction) -> int | None:
     return channel.parent_id if isinstance(channel, discord.Thread) else interaction.channel_id
 
 
-def _panel_text(texts: Texts, own: ChannelTexts, channel_id: int) -> str:
-    def length(text: str, none: str = "none") -> str:
-        return f"{len(text):,} characters" if text else none
+def _panel_text(texts: Texts, own: ChannelTexts, channel_id: int, locale: Speaks) -> str:
+    def length(text: str) -> str:
+        if not text:
+            return tr(locale, "none")
+        return tr_count(
+            locale, "{number} character", "{number} characters",
+            count=len(text), number=number(locale, len(text)),
+        )  # fmt: skip
 
-    how = "in the place of the server's" if own.how == "replace" else "added behind the server's"
+    persona = length(own.persona)
+    if own.persona:
+        how = (
+            tr(locale, "in the place of the server's")
+            if own.how == "replace"
+            else tr(locale, "added behind the server's")
+        )
+        persona = f"{persona}, {how}"
     lines = [
-        f"**This server** persona {length(texts.persona, 'the bot’s own')}, rules "
-        f"{length(texts.rules)}, pinned notes {length(texts.notes)}",
-        f"**<#{channel_id}>** persona {length(own.persona)}{f', {how}' if own.persona else ''}, "
-        f"pinned notes {length(own.notes)}",
-        "Texts may hold variables, such as `{{ server_name }}`, and "
-        "`{% if channel_topic %} ... {% endif %}`:",
-        *(f"- `{name}`: {what}" for name, what in VARIABLES.items()),
+        tr(
+            locale,
+            "**This server** persona {persona}, rules {rules}, pinned notes {notes}",
+            persona=length(texts.persona) if texts.persona else tr(locale, "the bot’s own"),
+            rules=length(texts.rules),
+            notes=length(texts.notes),
+        ),
+        tr(
+            locale,
+            "**{channel}** persona {persona}, pinned notes {notes}",
+            channel=f"<#{channel_id}>",
+            persona=persona,
+            notes=length(own.notes),
+        ),
+        tr(
+            locale,
+            "Texts may hold variables, such as `{{{{ server_name }}}}`, and "
+            "`{{% if channel_topic %}} ... {{% endif %}}`:",
+        ),
+        *(f"- `{name}`: {retold(locale, what)}" for name, what in VARIABLES.items()),
     ]
     return "\n".join(lines)
 
 
-def _panel(own: ChannelTexts) -> ui.View:
+def _panel(own: ChannelTexts, locale: Speaks) -> ui.View:
     """The buttons; `PersonaCommands.on_interaction` serves them."""
-    how = "Add to the server's" if own.how == "replace" else "Replace the server's"
+    how = (
+        tr(locale, "Add to the server's")
+        if own.how == "replace"
+        else tr(locale, "Replace the server's")
+    )
     view = ui.View(timeout=None)
-    view.add_item(ui.Button(label="Edit server", custom_id=_SERVER_ID))
-    view.add_item(ui.Button(label="Edit channel", custom_id=_CHANNEL_ID))
+    view.add_item(ui.Button(label=tr(locale, "Edit server"), custom_id=_SERVER_ID))
+    view.add_item(ui.Button(label=tr(locale, "Edit channel"), custom_id=_CHANNEL_ID))
     if own.persona:
         view.add_item(ui.Button(label=how, custom_id=_HOW_ID))
-    view.add_item(ui.Button(label="Preview", custom_id=_PREVIEW_ID))
+    view.add_item(ui.Button(label=tr(locale, "Preview"), custom_id=_PREVIEW_ID))
     view.stop()
     return view
 

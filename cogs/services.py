@@ -13,7 +13,8 @@ from discord.ext import commands
 
 from chat.entries import LONGEST_MODEL, LONGEST_URL, SetupRefused
 from chat.services import NONE, ChosenServices, Wanted
-from cogs.forms import Form, clipped
+from cogs.forms import Form, clipped, key_hint
+from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import require_manage_guild
 from data.services import GuildService, ServiceKind
 
@@ -23,7 +24,7 @@ _DEFAULT = "default"
 _Field: TypeAlias = "ui.TextInput[ui.Modal]"
 _Provider: TypeAlias = Literal["searxng", "brave", "ddgs", "none", "default"]
 _Images: TypeAlias = Literal["endpoint", "none", "default"]
-_DOES = {"images": "draws", "embeddings": "embeds"}
+_TITLES = {"images": "An endpoint that draws", "embeddings": "An endpoint that embeds"}
 
 
 class ServiceCommands(commands.Cog):
@@ -60,7 +61,9 @@ class ServiceCommands(commands.Cog):
     async def _search(self, interaction: discord.Interaction, provider: _Provider) -> None:
         if provider in {"searxng", "brave"}:
             present = await self._services.chosen(_guild(interaction), "search")
-            await interaction.response.send_modal(SearchForm(self._services, provider, present))
+            await interaction.response.send_modal(
+                SearchForm(self._services, provider, present, interaction.locale)
+            )
         else:
             await self._choose_plainly(interaction, "search", provider)
 
@@ -68,7 +71,9 @@ class ServiceCommands(commands.Cog):
     async def _images(self, interaction: discord.Interaction, choice: _Images = "endpoint") -> None:
         if choice == "endpoint":
             present = await self._services.chosen(_guild(interaction), "images")
-            await interaction.response.send_modal(ModelForm(self._services, "images", present))
+            await interaction.response.send_modal(
+                ModelForm(self._services, "images", present, interaction.locale)
+            )
         else:
             await self._choose_plainly(interaction, "images", choice)
 
@@ -79,7 +84,13 @@ class ServiceCommands(commands.Cog):
         if choice == "endpoint":
             present = await self._services.chosen(_guild(interaction), "embeddings")
             await interaction.response.send_modal(
-                ModelForm(self._services, "embeddings", present, self._embeddings_changed)
+                ModelForm(
+                    self._services,
+                    "embeddings",
+                    present,
+                    interaction.locale,
+                    self._embeddings_changed,
+                )
             )
         else:
             await self._choose_plainly(interaction, "embeddings", choice)
@@ -93,7 +104,7 @@ class ServiceCommands(commands.Cog):
         guild_id = _guild(interaction)
         if provider == _DEFAULT:
             await self._services.forget(guild_id, kind)
-            content = "Saved: what the bot's operator offers, if anything."
+            content = tr(interaction.locale, "Saved: what the bot's operator offers, if anything.")
         else:
             wanted = Wanted(provider=provider)
             content = await _chosen(self._services, interaction, kind, wanted)
@@ -104,9 +115,15 @@ class SearchForm(Form):
     """URL of a SearXNG server, or the key of Brave's API."""
 
     def __init__(
-        self, services: ChosenServices, provider: str, present: GuildService | None
+        self,
+        services: ChosenServices,
+        provider: str,
+        present: GuildService | None,
+        locale: Speaks,
     ) -> None:
-        super().__init__(title="Brave Search" if provider == "brave" else "A SearXNG server")
+        super().__init__(
+            title="Brave Search" if provider == "brave" else tr(locale, "A SearXNG server")
+        )
         self._services = services
         self._provider = provider
         same = present if present is not None and present.provider == provider else None
@@ -115,13 +132,13 @@ class SearchForm(Form):
             self._url = _url_field("https://search.example.org", same)
             self.add_item(
                 ui.Label(
-                    text="URL of the server",
-                    description="It must give JSON: search.formats in its settings.yml",
+                    text=tr(locale, "URL of the server"),
+                    description=tr(locale, "It must give JSON: search.formats in its settings.yml"),
                     component=self._url,
                 )
             )
-        self._key = _key_field(same, needed=provider == "brave")
-        self.add_item(_key_label(self._key))
+        self._key = _key_field(same, locale, needed=provider == "brave")
+        self.add_item(_key_label(self._key, locale))
 
     async def on_submit(self, interaction: discord.Interaction, /) -> None:
         """Check and keep what was entered."""
@@ -141,9 +158,10 @@ class ModelForm(Form):
         services: ChosenServices,
         kind: Literal["images", "embeddings"],
         present: GuildService | None,
+        locale: Speaks,
         changed: Callable[[], None] = lambda: None,
     ) -> None:
-        super().__init__(title=f"An endpoint that {_DOES[kind]}")
+        super().__init__(title=retold(locale, _TITLES[kind]))
         self._services = services
         self._kind: ServiceKind = kind
         self._changed = changed
@@ -151,16 +169,19 @@ class ModelForm(Form):
         self._url = _url_field("https://host/v1", same)
         self._model: _Field = ui.TextInput(
             custom_id="model",
-            placeholder="As the endpoint knows it",
+            placeholder=tr(locale, "As the endpoint knows it"),
             default=same.model if same else None,
             max_length=LONGEST_MODEL,
         )
-        self._key = _key_field(same, needed=False)
+        self._key = _key_field(same, locale, needed=False)
         self.add_item(
-            ui.Label(text=f"URL of an endpoint with OpenAI's {kind} route", component=self._url)
+            ui.Label(
+                text=tr(locale, "URL of an endpoint with OpenAI's {kind} route", kind=kind),
+                component=self._url,
+            )
         )
-        self.add_item(ui.Label(text="Model", component=self._model))
-        self.add_item(_key_label(self._key))
+        self.add_item(ui.Label(text=tr(locale, "Model"), component=self._model))
+        self.add_item(_key_label(self._key, locale))
 
     async def on_submit(self, interaction: discord.Interaction, /) -> None:
         """Check and keep what was entered."""
@@ -183,15 +204,20 @@ async def _chosen(
     try:
         said = await services.choose(_guild(interaction), kind, wanted, by=interaction.user.id)
     except SetupRefused as error:
-        return clipped(str(error), 2000)
+        return clipped(retold(interaction.locale, str(error)), 2000)
+    locale = interaction.locale
+    said = retold(locale, said)
     if wanted.provider == NONE:
         return said
     if kind == "embeddings":
-        return clipped(f"{said} /knowledge info tells how far the documents are with it.", 2000)
-    gate = "web" if kind == "search" else "images"
-    return clipped(
-        f"{said} The assistant uses it while `{gate}` is on in `/config exposure`.", 2000
-    )
+        next_step = tr(locale, "`/knowledge info` tells how far the documents are with it.")
+    else:
+        next_step = tr(
+            locale,
+            "The assistant uses it while `{gate}` is on in `/config exposure`.",
+            gate="web" if kind == "search" else "images",
+        )
+    return clipped(f"{said} {next_step}", 2000)
 
 
 def _url_field(placeholder: str, present: GuildService | None) -> _Field:
@@ -203,20 +229,22 @@ def _url_field(placeholder: str, present: GuildService | None) -> _Field:
     )
 
 
-def _key_field(present: GuildService | None, *, needed: bool) -> _Field:
+def _key_field(present: GuildService | None, locale: Speaks, *, needed: bool) -> _Field:
     has_key = present is not None and present.sealed_key is not None
     return ui.TextInput(
         custom_id="key",
-        placeholder="Leave empty to keep the present one" if has_key else "If it asks for one",
+        placeholder=key_hint(locale, has_key=has_key),
         required=needed and not has_key,
         max_length=_LONGEST_KEY,
     )
 
 
-def _key_label(field: _Field) -> "ui.Label[ui.Modal]":
+def _key_label(field: _Field, locale: Speaks) -> "ui.Label[ui.Modal]":
     return ui.Label(
-        text="Key",
-        description="Kept encrypted, for this server's address alone, and never shown again",
+        text=tr(locale, "Key"),
+        description=tr(
+            locale, "Kept encrypted, for this URL's server alone, and never shown again"
+        ),
         component=field,
     )
 

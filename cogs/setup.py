@@ -103,7 +103,9 @@ class Setup(commands.Cog):
 
     async def _setup(self, interaction: discord.Interaction) -> None:
         present = await self._desk.setup.endpoint(_guild(interaction))
-        await interaction.response.send_modal(EndpointForm(self._desk.setup, present))
+        await interaction.response.send_modal(
+            EndpointForm(self._desk.setup, present, interaction.locale)
+        )
 
     @app_commands.describe(
         name="As the endpoint lists it; default, with a channel, for the server's",
