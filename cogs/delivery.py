@@ -29,7 +29,7 @@ from cogs.rendering import reply_in_messages, without_remarks
 from cogs.splitting import Splitter
 from cogs.tables import readable
 from cogs.translations.saying import reads_in
-from cogs.uploads import WHOLE_ANSWER, as_uploads, sendable, takes_files, whole_answer
+from cogs.uploads import MOST_FILES, WHOLE_ANSWER, as_uploads, sendable, takes_files, whole_answer
 from data.unfinished import HalfWritten
 from tools.registry import ToolFile
 
@@ -50,9 +50,6 @@ _TYPING_EVERY = 8.0
 
 _TICK = 5.0
 """Seconds after which the time that a running tool has taken is shown anew."""
-
-_MOST_FILES = 10
-"""That one message takes."""
 
 _ATTEMPTS = 5
 _LONGEST_PAUSE = 8.0
@@ -301,7 +298,7 @@ class Delivery:
         """Send the next files, which come after all words. False if all are there."""
         if not self._files or self._is_withdrawn:
             return False
-        batch, rest = self._files[:_MOST_FILES], self._files[_MOST_FILES:]
+        batch, rest = self._files[:MOST_FILES], self._files[MOST_FILES:]
         nonce = f"{self._key}-f{len(self._attached)}"
         self._attached.append(await self._create("", nonce=nonce, files=batch))
         self._files = rest

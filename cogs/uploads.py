@@ -14,6 +14,9 @@ from tools.registry import ToolFile
 _SMALLEST_LIMIT = 10 * 1024 * 1024
 """Bytes that any conversation takes."""
 
+MOST_FILES = 10
+"""That one message takes."""
+
 _LONGEST_DESCRIPTION = 1024
 
 WHOLE_ANSWER = "answer.md"

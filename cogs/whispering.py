@@ -18,7 +18,7 @@ from cogs.permissions import Channel
 from cogs.rendering import reply_in_messages
 from cogs.splitting import split
 from cogs.translations.saying import tr
-from cogs.uploads import as_uploads, sendable
+from cogs.uploads import MOST_FILES, as_uploads, sendable
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,6 @@ CADENCE = 1.5
 ANSWERABLE_FOR = 14 * 60.0
 """Seconds after which Discord is not trusted to take an answer; it does for fifteen minutes."""
 
-_MOST_FILES = 10
 _NO_MENTIONS = discord.AllowedMentions.none()
 
 
@@ -71,11 +70,14 @@ class Whisper:
         contents = self._contents(final=True)
         files, left_out = sendable(reply.files, self._channel)
         contents += left_out
+        uploaded = [
+            as_uploads(files[begin : begin + MOST_FILES])
+            for begin in range(0, len(files), MOST_FILES)
+        ]
         try:
             if not self._is_over:
                 await self._answer(contents)
-                if files:
-                    uploads = as_uploads(files[:_MOST_FILES])
+                for uploads in uploaded:
                     await self._interaction.followup.send(files=uploads, ephemeral=True)
             else:
                 late = tr(
@@ -84,6 +86,8 @@ class Whisper:
                 )
                 for content in (late, *contents):
                     await self._interaction.user.send(content, allowed_mentions=_NO_MENTIONS)
+                for uploads in uploaded:
+                    await self._interaction.user.send(files=uploads)
         except (discord.HTTPException, *NETWORK_ERRORS) as error:
             log.warning("A private answer was not shown: %s", error)
         return ()

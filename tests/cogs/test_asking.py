@@ -12,6 +12,16 @@ from cogs.chat import OPTED_OUT
 from tests.cogs.town import Town, shown, town
 from tests.loopback.discord_server import Interaction, Message, Permission, User
 from tests.loopback.endpoint import Step
+from tools.registry import Registry, ToolContext, ToolFile, ToolOutput, tool
+from tools.toolset import FixedTools, offering
+
+DRAWN = 11
+
+
+@tool(read_only=True)
+async def draw(context: ToolContext) -> ToolOutput:
+    """Draw."""
+    return ToolOutput(text="drawn", files=(ToolFile(name="sea.png", data=b"a picture"),) * DRAWN)
 
 
 async def asked(here: Town, user: User, about: Message, text: str, who: str) -> Interaction:
@@ -89,6 +99,32 @@ async def test_a_private_answer_that_took_too_long_comes_by_direct_message(
         await here.server.wait_for_message(mail, lambda m: m.text == "At last.")
         first, _ = here.server.messages(mail)
         assert "took longer" in first.text
+        assert here.server.messages(here.home_channel) == [about]
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_a_private_answer_brings_all_of_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_late: bool
+) -> None:
+    if is_late:
+        monkeypatch.setattr(whispering, "ANSWERABLE_FOR", 0.0)
+    async with town(tmp_path, toolset=FixedTools(offering(Registry(draw)))) as here:
+        about = here.server.driver.say(here.home_channel, here.operator, "Hm.")
+        here.operators.add(Step(text="draw({})"), Step(text="The sea."))
+        opened = await here.server.driver.answered(
+            here.server.driver.use_on(here.alice, about, NAME)
+        )
+        used = here.server.driver.submit(
+            here.alice, opened, {"question": "Draw?", "who": ["alone"]}
+        )
+        mail = here.server.build.direct_messages(here.alice)
+
+        def files() -> list[int]:
+            sent = here.server.messages(mail) if is_late else used.followups
+            return [len(message.attachments) for message in sent if message.attachments]
+
+        await here.until(lambda: sum(files()) == DRAWN)
+        assert files() == [10, 1]
         assert here.server.messages(here.home_channel) == [about]
 
 
