@@ -2,8 +2,8 @@
 
 Invariant: a table becomes a code block with columns aligned by what is drawn, or, where that would
 be too wide, a list of its rows. Its layout is settled by its first lines, so what grows behind them
-changes nothing that was shown; the lines that may still change are fewer than `UNSETTLED` code
-points. Text outside tables, and all in code fences, stays as it is.
+changes nothing that was shown; the lines that may still change are shorter than the LOOKAHEAD of
+cogs.splitting. Text outside tables, and all in code fences, stays as it is.
 """
 
 import re
@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from cogs.splitting import LOOKAHEAD, fences_in
+from cogs.splitting import fences_in
 
 WIDEST = 56
 """Columns of a code block that a narrow window shows without breaking its lines."""
@@ -21,8 +21,6 @@ _SETTLING = 4
 
 _LONGEST_HEADER = 300
 _LONGEST_DELIMITERS = 150
-UNSETTLED = LOOKAHEAD
-"""See above: the splitter leaves so much of the end of a text open."""
 
 _DELIMITERS = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _MAYBE = re.compile(r"^[ \t|:-]*-[ \t|:-]*$", re.MULTILINE)

@@ -18,7 +18,7 @@ from data.knowledge.embedder import Embedder, Embedders, InputRefused, unit
 BATCH = 32
 """Chunks a request."""
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ class EmbeddingWorker:
     def _back_off(self, guild_id: int, error: Exception) -> float:
         failures = self._failures[guild_id] = self._failures.get(guild_id, 0) + 1
         wait = min(self._pace.most, self._pace.first * 2 ** min(failures - 1, 16))
-        _log.warning(
+        log.warning(
             "Embedding knowledge of guild %d failed (%s); next try in %.0f s",
             guild_id,
             type(error).__name__,

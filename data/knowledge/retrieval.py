@@ -22,7 +22,7 @@ LIMIT = 4
 PATIENCE = 5.0
 """Seconds that the dense channel has: someone is waiting for an answer."""
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 
 class Retriever:
@@ -63,7 +63,7 @@ class Retriever:
             return await channels.by_words(self._database, authorised, terms)
         except Exception as error:
             # Only the kind here too: the index repeats words of the query in its complaints.
-            _log.error(
+            log.error(
                 "Searching knowledge of guild %d by words failed (%s); this is a bug, or the disk",
                 authorised.guild_id,
                 type(error).__name__,
@@ -81,7 +81,7 @@ class Retriever:
                 return await channels.by_sense(self._matrices, embedder, authorised, question)
         except Exception as error:
             # Only the kind: the message of an endpoint's error may repeat the question.
-            _log.warning(
+            log.warning(
                 "Searching knowledge of guild %d by sense failed (%s); its words still count",
                 authorised.guild_id,
                 type(error).__name__,
@@ -94,8 +94,7 @@ class Retriever:
         scores = dict(ranked)
         found = await self._database.read(
             """SELECT knowledge_chunks.*, context_id, kind, url,
-                knowledge_documents.name AS document_name,
-                knowledge_contexts.name AS context_name
+                knowledge_documents.name AS document_name
             FROM knowledge_chunks
             JOIN knowledge_documents ON knowledge_documents.id = document_id
             JOIN knowledge_contexts ON knowledge_contexts.id = context_id
@@ -107,7 +106,6 @@ class Retriever:
         passages = {
             row["id"]: Passage(
                 context_id=row["context_id"],
-                context_name=row["context_name"],
                 document_id=row["document_id"],
                 document_name=row["document_name"],
                 kind=row["kind"],

@@ -92,13 +92,12 @@ class Passage:
     """A piece of a document that was found: one chunk, or neighbouring ones joined.
 
     Chunks are `first` to `last`, tokens `start` to `end` (exclusive) of the document; the text
-    begins at its character `at`. `page`
-    counts from 1 and is where the passage begins; None in a document without pages. `score`
-    orders the passages of one search and means nothing beside those of another.
+    begins at its character `at`. `page` counts from 1 and is where the passage begins; None in a
+    document without pages. `score` orders the passages of one search and means nothing beside those
+    of another.
     """
 
     context_id: int
-    context_name: str
     document_id: int
     document_name: str
     kind: SourceKind

@@ -7,7 +7,6 @@ from data.knowledge.values import Passage
 def passage(text: str, *, document: int = 1, ordinal: int = 0, at: int = 0) -> Passage:
     return Passage(
         context_id=1,
-        context_name="K",
         document_id=document,
         document_name="d",
         kind="link",
