@@ -363,7 +363,11 @@ async def _quieten(reply: Closed) -> None:
     if kept == reply.row:
         return
     try:
-        await reply.message.edit(view=view_of(kept, reply.answered, reads_in(reply.message)))
+        # Said also where only buttons change: words that name a role are read again.
+        await reply.message.edit(
+            view=view_of(kept, reply.answered, reads_in(reply.message)),
+            allowed_mentions=discord.AllowedMentions.none(),
+        )
     except (discord.HTTPException, *NETWORK_ERRORS) as error:
         log.info("An earlier reply keeps its buttons: %s", error)
 

@@ -193,7 +193,7 @@ class VerbatimBot(commands.Bot):
 
     async def on_ready(self) -> None:
         """Tell the operator who is connected, and how to invite it if nobody did."""
-        log.info("Connected as %s in %d servers.", self.user, len(self.guilds))
+        log.info("Connected as %s; servers: %d.", self.user, len(self.guilds))
         if not self.guilds and self.application_id is not None:
             url = invitation(self.application_id)
             log.warning("The bot is on no server yet. Invite it: %s", url)

@@ -18,13 +18,13 @@ from cogs.buttons import Answered, Button, view_of
 from cogs.ledger import Ledger
 from cogs.rendering import SUBTEXT, without_remarks
 from cogs.splitting import MESSAGE_LIMIT
-from cogs.translations.saying import reads_in
+from cogs.translations.saying import reads_in, retold
 from data.errors import StoreError
 from data.unfinished import HalfWritten, Unfinished
 
 log = logging.getLogger(__name__)
 
-INTERRUPTED = f"{SUBTEXT}The bot was restarted while it wrote this."
+INTERRUPTED = "The bot was restarted while it wrote this."
 
 _NO_MENTIONS = discord.AllowedMentions.none()
 
@@ -71,7 +71,7 @@ class Leftovers(commands.Cog):
                     continue
             self._ledger.ended([each.message_id for each in reply])
         await self._ledger.settle()
-        log.info("%d replies were half-written when the bot was killed, and are marked.", marked)
+        log.info("Half-written when the bot was killed, and marked now: %d.", marked)
 
     async def _mark(self, reply: Sequence[HalfWritten]) -> bool:
         """Whether anything of the reply was there to mark."""
@@ -86,7 +86,7 @@ class Leftovers(commands.Cog):
                 continue
         for message in found[:-1]:
             if message.components:
-                await message.edit(view=None)
+                await message.edit(view=None, allowed_mentions=_NO_MENTIONS)
         if found:
             await _close(found[-1], reply[-1])
         return bool(found)
@@ -102,11 +102,12 @@ async def _close(message: discord.Message, left: HalfWritten) -> None:
     if words or answered.goes_on:
         row.append("on")
     view = view_of((*row, "delete"), answered, reads_in(message))
-    content = f"{words}\n{INTERRUPTED}".strip()
+    remark = SUBTEXT + retold(reads_in(message), INTERRUPTED)
+    content = f"{words}\n{remark}".strip()
     if len(content) > MESSAGE_LIMIT:
         await message.edit(content=words, view=None, allowed_mentions=_NO_MENTIONS)
         await message.channel.send(
-            INTERRUPTED, view=view or discord.utils.MISSING, allowed_mentions=_NO_MENTIONS
+            remark, view=view or discord.utils.MISSING, allowed_mentions=_NO_MENTIONS
         )
         return
     await message.edit(content=content, view=view, allowed_mentions=_NO_MENTIONS)

@@ -227,6 +227,17 @@ async def test_only_the_newest_reply_to_a_member_offers_choices(scene: Scene) ->
     assert labels(bobs) == labels(newest) == ["Regenerate", "Delete"]
 
 
+async def test_words_that_name_a_role_ping_nobody_when_their_buttons_go(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        role = here.server.build.role(here.home, "crew")
+        here.operators.add(Step(text=f"<@&{role.id}> @everyone hello"), Step(text="Hello again."))
+        await here.answer(here.ask(here.home_channel, here.alice, "hello"), contains="hello")
+        first = here.server.messages(here.home_channel)[-1]
+        await here.answer(here.ask(here.home_channel, here.alice, "again"), contains="again.")
+        await here.until(lambda: labels(first) == ["Delete"])
+        assert first.pings.roles == frozenset()
+
+
 async def test_a_button_that_does_not_stand_there_is_refused(scene: Scene) -> None:
     scene.ask("hello")
     await scene.turns_done()
