@@ -21,6 +21,8 @@ from cogs.in_words import mentions_in_body
 from cogs.permissions import within
 from cogs.rendering import SUBTEXT
 from cogs.threads import standing_in, thread_for
+from cogs.translations.figures import percent
+from cogs.translations.saying import reads_in, retold, tr
 from providers.base import EndpointError
 
 log = logging.getLogger(__name__)
@@ -141,7 +143,7 @@ class Addressing:
     @staticmethod
     async def _say(message: discord.Message, line: str) -> None:
         try:
-            await message.channel.send(SUBTEXT + line)
+            await message.channel.send(SUBTEXT + retold(reads_in(message), line))
         except (discord.HTTPException, *NETWORK_ERRORS) as error:
             log.warning("A remark in channel %s was not sent: %s", message.channel.id, error)
 
@@ -160,18 +162,27 @@ class Addressing:
         """Tell whoever can change a budget that it nears its end."""
         guild = self._client.get_guild(warning.guild_id) if warning.guild_id else None
         if guild is not None and guild.owner_id is not None:
-            whom, what = [guild.owner_id], f"of the server {guild.name} is"
+            whom, locale = [guild.owner_id], guild.preferred_locale
+            part = percent(locale, min(warning.part, 1.0))
+            line = tr(
+                locale,
+                "Today's budget of the server {name} is used up by {part}.",
+                name=guild.name,
+                part=part,
+            )
         else:
-            whom, what = list(self._operators), "for your endpoint is"
-        part = min(warning.part, 1.0)
-        line = (
-            f"Today's budget {what} used up by {part:.0%}. At 100 % I stop answering until "
-            "tomorrow (UTC). `/config budget` shows and changes it, `/usage` tells what used it."
+            whom, locale = list(self._operators), None
+            part = percent(locale, min(warning.part, 1.0))
+            line = tr(locale, "Today's budget for your endpoint is used up by {part}.", part=part)
+        then = tr(
+            locale,
+            "At 100 % I stop answering until tomorrow (UTC). `/config budget` shows and changes "
+            "it, `/usage` tells what used it.",
         )
         for user_id in whom:
             try:
                 user = self._client.get_user(user_id) or await self._client.fetch_user(user_id)
-                await user.send(line, allowed_mentions=discord.AllowedMentions.none())
+                await user.send(f"{line} {then}", allowed_mentions=discord.AllowedMentions.none())
             except (discord.HTTPException, *NETWORK_ERRORS) as error:
                 log.warning("A budget nears its end, and an admin was not told: %s", error)
 

@@ -16,6 +16,7 @@ from discord.ext import commands
 
 from chat.admission import Admission, Decision
 from cogs.aside import NETWORK_ERRORS
+from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, answer_privately
 from data.approvals import Approval, ApprovalState
 from data.errors import StoreError
@@ -119,15 +120,20 @@ class Operator(commands.Cog):
 
     async def _ask(self, guild: discord.Guild) -> bool:
         """Ask every operator; False if none could be reached."""
-        reached = False
+        # Discord tells nobody's language before they use something; the server's is a guess.
+        reached, locale = False, guild.preferred_locale
         for user_id in self._admission.operators:
             try:
                 user = self._bot.get_user(user_id) or await self._bot.fetch_user(user_id)
                 await user.send(
-                    f"I was invited to {_named(guild, guild.id)}. May that server use your "
-                    "endpoint? Until you answer, I only tell its members that I wait for you; its "
-                    "admins can bring an endpoint of their own with /config setup.",
-                    view=_buttons(guild.id, "pending"),
+                    tr(
+                        locale,
+                        "I was invited to {server}. May that server use your endpoint? Until you "
+                        "answer, I only tell its members that I wait for you; its admins can bring "
+                        "an endpoint of their own with `/config setup`.",
+                        server=_named(guild, guild.id, locale),
+                    ),
+                    view=_buttons(guild.id, "pending", locale),
                 )
                 reached = True
             except (discord.HTTPException, *NETWORK_ERRORS) as error:
@@ -146,45 +152,52 @@ class Operator(commands.Cog):
     ) -> None:
         """Show what stands now, with a button for changing one's mind."""
         approval = await self._admission.approval(guild_id)
-        guild = self._bot.get_guild(guild_id)
+        guild, locale = self._bot.get_guild(guild_id), interaction.locale
+        server = _named(guild, guild_id, locale)
         if approval is None:
-            await interaction.edit_original_response(
-                content=f"Nothing is known of {_named(guild, guild_id)} any more.", view=None
-            )
+            gone = tr(locale, "Nothing is known of {server} any more.", server=server)
+            await interaction.edit_original_response(content=gone, view=None)
             return
-        lines = [f"{_named(guild, guild_id)} {_stands(approval)}."]
+        lines = [_stands(approval, server, locale)]
         if guild is None:
-            lines.append("I am not there any more.")
+            lines.append(tr(locale, "I am not there any more."))
         if outdated:
-            lines.append("This had changed before you pressed; nothing was done.")
+            lines.append(tr(locale, "This had changed before you pressed; nothing was done."))
         await interaction.edit_original_response(
-            content=" ".join(lines), view=_buttons(guild_id, approval.state)
+            content=" ".join(lines), view=_buttons(guild_id, approval.state, locale)
         )
 
 
-def _named(guild: discord.Guild | None, guild_id: int) -> str:
+def _named(guild: discord.Guild | None, guild_id: int, locale: Speaks) -> str:
     if guild is None:
-        return f"the server `{guild_id}`"
+        return tr(locale, "the server `{id}`", id=guild_id)
     name = discord.utils.escape_markdown(guild.name)
-    return f"**{name}** (`{guild_id}`, owned by <@{guild.owner_id}>)"
+    owner = f"<@{guild.owner_id}>"
+    return tr(locale, "**{name}** (`{id}`, owned by {owner})", name=name, id=guild_id, owner=owner)
 
 
-def _stands(approval: Approval) -> str:
+def _stands(approval: Approval, server: str, locale: Speaks) -> str:
     if approval.state == "pending":
-        return "waits for your answer"
-    use = "may use" if approval.state == "approved" else "may not use"
-    by = f", as <@{approval.decided_by}> decided" if approval.decided_by else ""
-    return f"{use} your endpoint{by}"
+        return tr(locale, "{server} waits for your answer.", server=server)
+    stands = (
+        tr(locale, "{server} may use your endpoint.", server=server)
+        if approval.state == "approved"
+        else tr(locale, "{server} may not use your endpoint.", server=server)
+    )
+    if not approval.decided_by:
+        return stands
+    by = tr(locale, "{member} decided that.", member=f"<@{approval.decided_by}>")
+    return f"{stands} {by}"
 
 
-def _buttons(guild_id: int, seen: ApprovalState) -> ui.View:
+def _buttons(guild_id: int, seen: ApprovalState, locale: Speaks) -> ui.View:
     """The decisions that are left. Not kept in memory: `Operator.on_interaction` serves them."""
     view = ui.View(timeout=None)
     for decision, label in _LABELS.items():
         if decision != seen:
             view.add_item(
                 ui.Button(
-                    label=label,
+                    label=retold(locale, label),
                     style=_STYLES[decision],
                     custom_id=f"approval:{guild_id}:{seen}:{decision}",
                 )

@@ -22,6 +22,7 @@ from chat.tuning.tuner import Progress, Tuner, Tuning
 from cogs.aside import NETWORK_ERRORS
 from cogs.forms import clipped
 from cogs.ports import Service
+from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
 from prompt.values import Json
 from providers.base import EndpointError
@@ -167,25 +168,26 @@ class TuningCommands(commands.Cog):
         return (await self._service.overview(guild_id)).brought
 
     async def _show(self, interaction: discord.Interaction, guild_id: int) -> None:
-        run = self._runs.get(guild_id, _Run())
+        run, locale = self._runs.get(guild_id, _Run()), interaction.locale
         files: list[discord.File] = []
         buttons: list[tuple[str, str]] = []
         if run.is_running:
-            content = _progress_text(run.progress)
-            buttons = [("Cancel", _CANCEL_ID)]
+            content = _progress_text(run.progress, locale)
+            buttons = [(tr(locale, "Cancel"), _CANCEL_ID)]
         elif run.tuning is not None:
-            content = result_text(run.tuning, applied=run.before is not None)
+            content = result_text(run.tuning, locale, applied=run.before is not None)
             if run.before is not None:
-                buttons = [("Revert", _REVERT_ID)]
+                buttons = [(tr(locale, "Revert"), _REVERT_ID)]
             elif run.tuning.best.changes:
-                buttons = [("Apply", _APPLY_ID)]
-            buttons.append(("Test again", _START_ID))
+                buttons = [(tr(locale, "Apply"), _APPLY_ID)]
+            buttons.append((tr(locale, "Test again"), _START_ID))
             data = json.dumps(run.tuning.as_json(), indent=1).encode()
             files = [discord.File(io.BytesIO(data), filename="tuning.json")]
         else:
             model, requests = await self._tuner.plan(guild_id)
-            content = "\n".join(filter(None, [run.trouble, _offer_text(model, requests)]))
-            buttons = [("Start", _START_ID)]
+            trouble, offer = retold(locale, run.trouble), _offer_text(model, requests, locale)
+            content = "\n".join(filter(None, [trouble, offer]))
+            buttons = [(tr(locale, "Start"), _START_ID)]
         view = ui.View(timeout=None)
         for label, custom_id in buttons:
             view.add_item(ui.Button(label=label, custom_id=custom_id))
@@ -195,26 +197,46 @@ class TuningCommands(commands.Cog):
         )
 
 
-def _offer_text(model: str, requests: int) -> str:
-    return (
-        f"I put 40 short requests to `{model}`, half of which need a tool, with several settings: "
-        f"about {requests} requests of some 2,000 tokens each, one at a time and only while nobody "
-        "else wants the model. Nothing is changed before you apply it."
+def _offer_text(model: str, requests: int, locale: Speaks) -> str:
+    return tr(
+        locale,
+        "I put 40 short requests to `{model}`, half of which need a tool, with several settings: "
+        "about {requests} requests of some 2,000 tokens each, one at a time and only while nobody "
+        "else wants the model. Nothing is changed before you apply it.",
+        model=model,
+        requests=requests,
     )
 
 
-def _progress_text(progress: Progress | None) -> str:
-    far = f"{progress.done} of about {progress.of} requests" if progress else "starting"
-    return f"Testing: {far}. `/config tune` shows this again, also after this message is gone."
+def _progress_text(progress: Progress | None, locale: Speaks) -> str:
+    far = (
+        tr(locale, "{done} of about {all} requests", done=progress.done, all=progress.of)
+        if progress
+        else tr(locale, "starting")
+    )
+    return tr(
+        locale,
+        "Testing: {far}. `/config tune` shows this again, also after this message is gone.",
+        far=far,
+    )
 
 
-def result_text(tuning: Tuning, *, applied: bool) -> str:
+def result_text(tuning: Tuning, locale: Speaks, *, applied: bool) -> str:
     """Table and advice."""
     best = tuning.best
     if applied:
-        advice = f"Set: {best.name}. Revert puts back what was set before."
+        advice = tr(
+            locale, "Set: {switches}. Revert puts back what was set before.", switches=best.name
+        )
     elif best.changes:
-        advice = f"Best: {best.name}, {best.right} instead of {tuning.trials[0].right} right."
+        advice = tr(
+            locale,
+            "Best: {switches}, {right} instead of {now} right.",
+            switches=best.name,
+            right=best.right,
+            now=tuning.trials[0].right,
+        )
     else:
-        advice = "No other setting does clearly better. Nothing needs to be changed."
-    return f"`{tuning.model}`\n```\n{tuning.table()}\n```\n{advice}"
+        advice = tr(locale, "No other setting does clearly better. Nothing needs to be changed.")
+    table = tuning.table(tell=lambda line: retold(locale, line))
+    return f"`{tuning.model}`\n```\n{table}\n```\n{advice}"

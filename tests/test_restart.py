@@ -6,6 +6,7 @@ from pathlib import Path
 
 from chat.again import going_on
 from cogs.leftovers import INTERRUPTED
+from cogs.rendering import SUBTEXT
 from tests.cogs.scripted import labels
 from tests.loopback.endpoint import LoopbackEndpoint, Step
 from tests.loopback.process import BotProcess
@@ -34,7 +35,7 @@ async def test_a_reply_that_a_killed_bot_left_is_marked_and_goes_on(tmp_path: Pa
             async with BotProcess(server) as again:
                 await again.start(["run"], {"VERBATIM_HOME": str(tmp_path), **settings})
                 await server.journal.until(lambda: "Delete" in labels(reply), timeout=60)
-                assert reply.text == f"{half}\n{INTERRUPTED}"
+                assert reply.text == f"{half}\n{SUBTEXT}{INTERRUPTED}"
                 assert labels(reply) == ["Regenerate", "Continue", "Delete"]
                 endpoint.add(Step(expects=[half[:100]], text="and so on."))
                 await server.driver.acknowledged(

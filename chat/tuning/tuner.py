@@ -114,16 +114,30 @@ class Tuning:
             ],
         }
 
-    def table(self) -> str:
-        """The trials, a line each."""
-        width = max(len(each.name) for each in self.trials)
-        head = f"{'':<{width}}  right  wrong  missed  false  failed  seconds"
-        rows = [
-            f"{each.name:<{width}}  {f'{each.right}/{each.cases}':>5}  {each.wrong:>5}  "
-            f"{each.missed:>6}  {each.false:>5}  {each.failed:>6}  {each.seconds:>7.0f}"
+    def table(self, tell: Callable[[str], str] = str) -> str:
+        """The trials, a line each; `tell` says the words of it in another language."""
+        names = [tell(each.name) for each in self.trials]
+        first = max(map(len, names))
+        heads = [tell(each) for each in ("right", "wrong", "missed", "false", "failed", "seconds")]
+        found = [
+            (
+                f"{each.right}/{each.cases}",
+                *map(str, (each.wrong, each.missed, each.false, each.failed)),
+                f"{each.seconds:.0f}",
+            )
             for each in self.trials
         ]
-        return "\n".join([head, *rows])
+        widths = [max(5, len(head)) for head in heads]
+        rows = [("", heads), *zip(names, found, strict=True)]
+        return "\n".join(
+            "  ".join(
+                [
+                    f"{name:<{first}}",
+                    *(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)),
+                ]
+            )
+            for name, cells in rows
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Replies that another process left half-written, as the next start finds them."""
 
 from cogs.leftovers import INTERRUPTED
+from cogs.rendering import SUBTEXT
 from data.store import Store
 from data.unfinished import HalfWritten
 from tests.cogs.conftest import Scene
@@ -35,16 +36,18 @@ async def test_only_the_last_message_is_marked_and_its_status_goes(
     await scene.start()
     await scene.server.journal.until(lambda: "Delete" in labels(waiting), timeout=5)
     assert (first.text, labels(first)) == ("a" * 1990, [])
-    assert last.text == f"And so\n{INTERRUPTED}"
+    assert last.text == f"And so\n{SUBTEXT}{INTERRUPTED}"
     assert labels(last) == ["Regenerate", "Continue", "Delete"]
-    assert (waiting.text, labels(waiting)) == (INTERRUPTED, ["Regenerate", "Delete"])
+    assert (waiting.text, labels(waiting)) == (SUBTEXT + INTERRUPTED, ["Regenerate", "Delete"])
 
 
 async def test_where_the_line_does_not_fit_it_follows(quiet_scene: Scene, store: Store) -> None:
     scene = quiet_scene
     (full,) = await left(scene, store, "a" * 2000)
     await scene.start()
-    line = await scene.server.wait_for_message(scene.channel, lambda m: m.text == INTERRUPTED)
+    line = await scene.server.wait_for_message(
+        scene.channel, lambda m: m.text == SUBTEXT + INTERRUPTED
+    )
     assert full.text == "a" * 2000
     assert labels(line) == ["Regenerate", "Continue", "Delete"]
 
