@@ -3,6 +3,7 @@
 Invariant: changes nothing and sends no message text.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +71,18 @@ async def endpoint_finding(endpoint: Endpoint, model: str | None) -> Finding:
     return Finding(fine=True, what=f"endpoint {endpoint.endpoint}, model {chosen}")
 
 
+def model_finding(path: Path) -> Finding:
+    """Whether the operator's own model file can be served here."""
+    from cli.embedded.errors import EmbeddedError
+    from cli.embedded.gguf import inspect
+
+    try:
+        local = inspect(path)
+    except EmbeddedError as error:
+        return Finding(fine=False, what=str(error))
+    return Finding(fine=True, what=f"model file {local.path}, served on this machine")
+
+
 def mcp_finding(home: Path, environ: Mapping[str, str]) -> Finding:
     """How many MCP servers the operator has, or what is wrong with their file."""
     # Imported here, so that what needs neither settings nor database starts at once.
@@ -103,7 +116,9 @@ async def run(
         findings.append(Finding(fine=True, what=f"database. {error.problem}"))
     except StoreError as error:
         findings.append(Finding(fine=False, what=f"database: {error}"))
-    if settings.base_url is None:
+    if settings.base_url is None and settings.model_path is not None:
+        findings.append(await asyncio.to_thread(model_finding, settings.model_path))
+    elif settings.base_url is None:
         what = "no VERBATIM_BASE_URL: the embedded endpoint will be offered"
         findings.append(Finding(fine=True, what=what))
     else:

@@ -189,6 +189,18 @@ async def test_check_tells_of_an_endpoint_that_is_down(
     assert endpoint.base_url in line
 
 
+async def test_check_looks_at_the_model_file(alone: Program, tmp_path: Path) -> None:
+    path = tmp_path / "mine.gguf"
+    ended = plain(await alone.run("check", VERBATIM_MODEL_PATH=str(path)))
+    assert ended.status == 1
+    (line,) = [line for line in ended.out.splitlines() if line.startswith("NOT OK")]
+    assert f"VERBATIM_MODEL_PATH names {path}" in line
+    path.write_bytes(b"GGUF and more")
+    ended = plain(await alone.run("check", VERBATIM_MODEL_PATH=str(path)))
+    assert ended.status == 0
+    assert f"ok   model file {path}" in ended.out
+
+
 async def test_keys_are_never_printed(program: Program) -> None:
     secrets = {"VERBATIM_API_KEY": "sk-very-secret-key", "DISCORD_TOKEN": "very.secret.token"}
     for command in (["check"], ["snapshot", "My key is sk-very-secret-key"]):
