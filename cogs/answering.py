@@ -7,7 +7,7 @@ chosen is checked as if it were typed.
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias
 
 import discord
 from discord import app_commands, ui
@@ -26,15 +26,12 @@ from chat.answering import (
     checked_window,
     checked_words,
 )
+from cogs.controls import component_of, managed_guild
 from cogs.forms import Form, clipped
 from cogs.rendering import SUBTEXT
 from cogs.translations.figures import number
 from cogs.translations.saying import Speaks, retold, tr
-from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
-
-if TYPE_CHECKING:
-    # Circular at run time: discord.py itself imports it for type checkers alone.
-    from discord.types.interactions import SelectMessageComponentInteractionData
+from cogs.tree import BROKEN, answer_privately, require_manage_guild
 
 log = logging.getLogger(__name__)
 
@@ -97,15 +94,12 @@ class AnsweringPanel(commands.Cog):
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Serve the panel, also one from before a restart."""
-        if interaction.type is not discord.InteractionType.component:
+        component = component_of(interaction)
+        if component is None or component.custom_id not in _IDS:
             return
-        data = cast("SelectMessageComponentInteractionData", interaction.data)
-        custom_id = data["custom_id"]
-        if custom_id not in _IDS:
-            return
+        custom_id, chosen = component.custom_id, component.values
         guild = interaction.guild
-        if guild is None or not interaction.permissions.manage_guild:
-            await answer_privately(interaction, NOT_ALLOWED)
+        if await managed_guild(interaction) is None or guild is None:
             return
         try:
             if custom_id == _MORE_ID:
@@ -116,7 +110,6 @@ class AnsweringPanel(commands.Cog):
                 await interaction.response.send_modal(form)
                 return
             await interaction.response.defer()
-            chosen = data["values"]
             changed = await self._settings.change(
                 guild.id, lambda present: _chosen(present, custom_id, chosen, guild)
             )

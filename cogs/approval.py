@@ -11,7 +11,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import discord
 from discord import app_commands, ui
@@ -20,16 +20,13 @@ from discord.ext import commands
 from chat.approval import Policies
 from chat.ports import ApprovalRequest, Decision
 from cogs.aside import NETWORK_ERRORS
+from cogs.controls import component_of
 from cogs.ports import Service
 from cogs.quoting import argument_lines, code, subtext
 from cogs.translations.saying import Speaks, reads_in, retold, tr
 from cogs.tree import BROKEN, answer_privately, require_manage_guild
 from data.database import to_the_end
 from tools.dispatch import in_words
-
-if TYPE_CHECKING:
-    # Circular at run time: discord.py itself imports it for type checkers alone.
-    from discord.types.interactions import ButtonMessageComponentInteractionData
 
 log = logging.getLogger(__name__)
 
@@ -88,10 +85,8 @@ class Approvals(commands.Cog):
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Take an answer; to a question from before a restart, say that it has expired."""
-        if interaction.type is not discord.InteractionType.component:
-            return
-        data = cast("ButtonMessageComponentInteractionData", interaction.data)
-        found = _CUSTOM_ID.fullmatch(data["custom_id"])
+        component = component_of(interaction)
+        found = component and _CUSTOM_ID.fullmatch(component.custom_id)
         if found is None:
             return
         try:

@@ -6,7 +6,7 @@ is checked by the service as if it were typed; its custom id carries a name and 
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import discord
 from discord import app_commands
@@ -14,11 +14,12 @@ from discord.ext import commands
 
 from chat.admission import Admission
 from chat.overview import Exposure, ExposureChange, Overview
+from cogs.controls import component_of, managed_guild
 from cogs.forms import clipped
 from cogs.permissions import lacking, within
 from cogs.ports import Service
 from cogs.translations.saying import retold, tr
-from cogs.tree import BROKEN, MANAGE_GUILD, NOT_ALLOWED, answer_privately, require_manage_guild
+from cogs.tree import BROKEN, MANAGE_GUILD, answer_privately, require_manage_guild
 from cogs.workarounds import (
     FIRST,
     PAGE,
@@ -28,10 +29,6 @@ from cogs.workarounds import (
     workarounds_panel,
 )
 from providers.base import EndpointError
-
-if TYPE_CHECKING:
-    # Circular at run time: discord.py itself imports it for type checkers alone.
-    from discord.types.interactions import SelectMessageComponentInteractionData
 
 log = logging.getLogger(__name__)
 
@@ -181,18 +178,14 @@ class Config(commands.Cog):
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Turn the switch whose menu was used, also on a panel from before a restart."""
-        if interaction.type is not discord.InteractionType.component:
+        component = component_of(interaction)
+        if component is None or (control := read_custom_id(component.custom_id)) is None:
             return
-        data = cast("SelectMessageComponentInteractionData", interaction.data)
-        control = read_custom_id(data["custom_id"])
-        if control is None:
-            return
-        if not interaction.permissions.manage_guild:
-            await answer_privately(interaction, NOT_ALLOWED)
+        if await managed_guild(interaction) is None:
             return
         try:
             await interaction.response.defer()
-            (value,) = data["values"]
+            (value,) = component.values
             if control.name == PAGE:
                 await self._show_panel(interaction, value)
             else:

@@ -7,7 +7,6 @@ The button outlives its record and then says so.
 import io
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
 
 import discord
 from discord.ext import commands
@@ -16,14 +15,11 @@ from chat.ports import Place
 from chat.recording import RecordedRun
 from cogs.aside import NETWORK_ERRORS
 from cogs.buttons import DETAILS, THINKING
+from cogs.controls import component_of
 from cogs.forms import clipped
 from cogs.ports import Service
 from cogs.quoting import code
 from cogs.tree import BROKEN, answer_privately
-
-if TYPE_CHECKING:
-    # Circular at run time: discord.py itself imports it for type checkers alone.
-    from discord.types.interactions import ButtonMessageComponentInteractionData
 
 log = logging.getLogger(__name__)
 
@@ -53,11 +49,11 @@ class Details(commands.Cog):
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Show what the tools of a reply did, or what the model thought."""
-        if interaction.type is not discord.InteractionType.component:
+        component = component_of(interaction)
+        if component is None or interaction.message is None:
             return
-        data = cast("ButtonMessageComponentInteractionData", interaction.data)
-        custom_id = data["custom_id"]
-        if custom_id not in (DETAILS, THINKING) or interaction.message is None:
+        custom_id = component.custom_id
+        if custom_id not in (DETAILS, THINKING):
             return
         may = interaction.permissions
         if not (may.view_channel and may.read_message_history):

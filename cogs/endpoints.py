@@ -6,7 +6,6 @@ a control acts on stands in its custom id, so that it works after a restart too.
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 import discord
@@ -14,14 +13,11 @@ from discord import app_commands, ui
 from discord.ext import commands
 
 from chat.guild_setup import GuildSetup
+from cogs.controls import component_of, managed_guild
 from cogs.forms import EndpointForm, clipped
 from cogs.translations.saying import Speaks, tr
-from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
+from cogs.tree import BROKEN, answer_privately, require_manage_guild
 from data.endpoints import MOST, GuildEndpoint
-
-if TYPE_CHECKING:
-    # Circular at run time: discord.py itself imports it for type checkers alone.
-    from discord.types.interactions import SelectMessageComponentInteractionData
 
 log = logging.getLogger(__name__)
 
@@ -52,17 +48,12 @@ class Endpoints(commands.Cog):
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Serve a control, also one from before a restart."""
-        if interaction.type is not discord.InteractionType.component:
+        component = component_of(interaction)
+        if component is None or not component.custom_id.startswith(_PREFIX):
             return
-        data = cast("SelectMessageComponentInteractionData", interaction.data)
-        custom_id = data["custom_id"]
-        if not custom_id.startswith(_PREFIX):
+        if (guild_id := await managed_guild(interaction)) is None:
             return
-        guild_id = interaction.guild_id
-        if guild_id is None or not interaction.permissions.manage_guild:
-            await answer_privately(interaction, NOT_ALLOWED)
-            return
-        action, _, chosen = custom_id.removeprefix(_PREFIX).partition(":")
+        action, _, chosen = component.custom_id.removeprefix(_PREFIX).partition(":")
         try:
             if action == _ADD:
                 form = EndpointForm(
@@ -72,7 +63,7 @@ class Endpoints(commands.Cog):
                 return
             await interaction.response.defer()
             if action == _CHOOSE:
-                chosen = data["values"][0]
+                chosen = component.values[0]
             else:
                 await self._act(guild_id, action, chosen)
             await self._refresh(interaction, chosen)

@@ -8,7 +8,7 @@ is asked about once.
 import asyncio
 import logging
 import re
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import discord
 from discord import ui
@@ -16,14 +16,11 @@ from discord.ext import commands
 
 from chat.admission import Admission, Decision
 from cogs.aside import NETWORK_ERRORS
+from cogs.controls import component_of
 from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, answer_privately
 from data.approvals import Approval, ApprovalState
 from data.errors import StoreError
-
-if TYPE_CHECKING:
-    # Circular at run time: discord.py itself imports it for type checkers alone.
-    from discord.types.interactions import ButtonMessageComponentInteractionData
 
 log = logging.getLogger(__name__)
 
@@ -77,10 +74,8 @@ class Operator(commands.Cog):
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Take an answer, also to a question from before a restart."""
-        if interaction.type is not discord.InteractionType.component:
-            return
-        data = cast("ButtonMessageComponentInteractionData", interaction.data)
-        found = _CUSTOM_ID.fullmatch(data["custom_id"])
+        component = component_of(interaction)
+        found = component and _CUSTOM_ID.fullmatch(component.custom_id)
         if found is None:
             return
         if interaction.user.id not in self._admission.operators:

@@ -23,11 +23,12 @@ from chat.personas import (
     Whereabouts,
 )
 from chat.ports import Place
+from cogs.controls import component_of, managed_guild
 from cogs.forms import Form, clipped
 from cogs.ports import Service
 from cogs.translations.figures import number
 from cogs.translations.saying import Speaks, retold, tr, tr_count
-from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
+from cogs.tree import BROKEN, answer_privately, require_manage_guild
 from prompt.templates import VARIABLES
 from providers.base import EndpointError
 
@@ -37,6 +38,7 @@ _SERVER_ID = "persona:server"
 _CHANNEL_ID = "persona:channel"
 _HOW_ID = "persona:how"
 _PREVIEW_ID = "persona:preview"
+_IDS = (_SERVER_ID, _CHANNEL_ID, _HOW_ID, _PREVIEW_ID)
 
 _MOST = 2000
 
@@ -74,14 +76,12 @@ class PersonaCommands(commands.Cog):
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Serve the buttons, also those from before a restart."""
-        if interaction.type is not discord.InteractionType.component:
+        component = component_of(interaction)
+        if component is None or component.custom_id not in _IDS:
             return
-        custom_id = (interaction.data or {}).get("custom_id")
-        if custom_id not in {_SERVER_ID, _CHANNEL_ID, _HOW_ID, _PREVIEW_ID}:
-            return
-        guild_id, channel_id = interaction.guild_id, _channel_id(interaction)
-        if guild_id is None or channel_id is None or not interaction.permissions.manage_guild:
-            await answer_privately(interaction, NOT_ALLOWED)
+        custom_id = component.custom_id
+        guild_id, channel_id = await managed_guild(interaction), _channel_id(interaction)
+        if guild_id is None or channel_id is None:
             return
         try:
             if custom_id == _SERVER_ID:

@@ -6,7 +6,6 @@ tells along with it.
 """
 
 import logging
-from typing import TYPE_CHECKING, cast
 
 import discord
 from discord.ext import commands
@@ -16,6 +15,7 @@ from chat.ports import ChannelMessage
 from cogs.aside import NETWORK_ERRORS
 from cogs.buttons import Action, Answered, Row, custom_ids, read_custom_id, row_of, view_of
 from cogs.chat import Chat
+from cogs.controls import component_of
 from cogs.in_words import member_of
 from cogs.permissions import Channel
 from cogs.ports import Service
@@ -24,10 +24,6 @@ from cogs.threads import standing_in
 from cogs.tree import BROKEN, answer_privately
 from data.errors import StoreError
 from data.turns import Turns
-
-if TYPE_CHECKING:
-    # Circular at run time: discord.py itself imports it for type checkers alone.
-    from discord.types.interactions import ButtonMessageComponentInteractionData
 
 log = logging.getLogger(__name__)
 
@@ -57,13 +53,12 @@ class ReplyButtons(commands.Cog):
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Serve a press of one of the buttons."""
-        if interaction.type is not discord.InteractionType.component:
+        component, message = component_of(interaction), interaction.message
+        if component is None or message is None:
             return
-        data = cast("ButtonMessageComponentInteractionData", interaction.data)
-        read, message = read_custom_id(data["custom_id"]), interaction.message
-        if read is None or message is None:
+        if (read := read_custom_id(component.custom_id)) is None:
             return
-        if message.author.id != self._me.id or data["custom_id"] not in custom_ids(message):
+        if message.author.id != self._me.id or component.custom_id not in custom_ids(message):
             await answer_privately(interaction, FORGED)
             return
         action, answered = read

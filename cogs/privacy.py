@@ -6,7 +6,7 @@ second yes; a server's data go only after someone with Manage Server has typed t
 
 import io
 import logging
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import discord
@@ -14,14 +14,11 @@ from discord import app_commands, ui
 from discord.ext import commands
 
 from chat.desk import Desk
+from cogs.controls import component_of
 from cogs.forms import Form
 from cogs.ports import Service
 from cogs.translations.saying import Speaks, tr
 from cogs.tree import BROKEN, answer_privately, require_manage_guild
-
-if TYPE_CHECKING:
-    # Circular at run time: discord.py itself imports it for type checkers alone.
-    from discord.types.interactions import ButtonMessageComponentInteractionData
 
 log = logging.getLogger(__name__)
 
@@ -164,10 +161,8 @@ class Privacy(commands.Cog):
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Erase at the second yes, also after a restart. The message with the button is seen by
         one member alone, and it is the pressing member's data that go."""
-        if interaction.type is not discord.InteractionType.component:
-            return
-        data = cast("ButtonMessageComponentInteractionData", interaction.data)
-        if data["custom_id"] != _ERASE_ID:
+        component = component_of(interaction)
+        if component is None or component.custom_id != _ERASE_ID:
             return
         try:
             await interaction.response.defer()

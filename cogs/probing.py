@@ -12,9 +12,10 @@ from discord import ui
 from discord.ext import commands
 
 from chat.probing import Outdated, Prober, applicable
+from cogs.controls import component_of, managed_guild
 from cogs.forms import clipped
 from cogs.translations.saying import Speaks, retold, tr
-from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately
+from cogs.tree import BROKEN, answer_privately
 from providers.base import EndpointError
 from providers.probe import Findings, sentence, table, verdict_that_follows
 
@@ -48,18 +49,14 @@ class Probing(commands.Cog):
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Serve a button, also one from before a restart."""
-        if interaction.type is not discord.InteractionType.component:
+        component = component_of(interaction)
+        if component is None or component.custom_id not in {_RUN_ID, _APPLY_ID}:
             return
-        custom_id = (interaction.data or {}).get("custom_id")
-        if custom_id not in {_RUN_ID, _APPLY_ID}:
-            return
-        guild_id = interaction.guild_id
-        if guild_id is None or not interaction.permissions.manage_guild:
-            await answer_privately(interaction, NOT_ALLOWED)
+        if (guild_id := await managed_guild(interaction)) is None:
             return
         try:
             await interaction.response.defer()
-            if custom_id == _RUN_ID:
+            if component.custom_id == _RUN_ID:
                 await self._run(interaction, guild_id)
             else:
                 await self._apply(interaction, guild_id)

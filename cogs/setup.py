@@ -7,7 +7,7 @@ alone, and is acknowledged before any work that may take long.
 import io
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import discord
 from discord import app_commands, ui
@@ -17,14 +17,11 @@ from chat.config import DEFAULT
 from chat.desk import Desk
 from chat.entries import SetupRefused
 from chat.portability import LARGEST_FILE, Imported
+from cogs.controls import component_of, managed_guild
 from cogs.forms import EndpointForm, clipped
 from cogs.probing import probe_offer
 from cogs.translations.saying import Speaks, retold, tr
-from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
-
-if TYPE_CHECKING:
-    # Circular at run time: discord.py itself imports it for type checkers alone.
-    from discord.types.interactions import SelectMessageComponentInteractionData
+from cogs.tree import BROKEN, answer_privately, require_manage_guild
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +30,7 @@ _Conversing: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.Fo
 _CHANNELS_ID = "setup:channels"
 _EVERYWHERE_ID = "setup:everywhere"
 _RESET_ID = "setup:reset"
+_IDS = (_CHANNELS_ID, _EVERYWHERE_ID, _RESET_ID)
 _MOST_CHOICES = 25
 _LONGEST_CHOICE = 100
 _CHANNEL_TYPES = [
@@ -74,26 +72,21 @@ class Setup(commands.Cog):
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Serve the controls, also those from before a restart."""
-        if interaction.type is not discord.InteractionType.component:
+        component = component_of(interaction)
+        if component is None or component.custom_id not in _IDS:
             return
-        data = cast("SelectMessageComponentInteractionData", interaction.data)
-        custom_id = data["custom_id"]
-        if custom_id not in {_CHANNELS_ID, _EVERYWHERE_ID, _RESET_ID}:
-            return
-        guild_id = interaction.guild_id
-        if guild_id is None or not interaction.permissions.manage_guild:
-            await answer_privately(interaction, NOT_ALLOWED)
+        if (guild_id := await managed_guild(interaction)) is None:
             return
         try:
             await interaction.response.defer()
-            if custom_id == _RESET_ID:
+            if component.custom_id == _RESET_ID:
                 await self._desk.setup.reset(guild_id)
                 await interaction.edit_original_response(
                     content=tr(interaction.locale, "Done. Nothing is configured here any more."),
                     view=None,
                 )
                 return
-            chosen = data["values"] if custom_id == _CHANNELS_ID else []
+            chosen = component.values  # none with the button: everywhere
             here = _channels_of(interaction)
             await self._desk.admission.limit_channels(guild_id, {int(one) for one in chosen} & here)
             await self._show_channels(interaction, guild_id)

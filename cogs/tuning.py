@@ -20,10 +20,11 @@ from discord.ext import commands
 from chat.admission import Admission
 from chat.tuning.tuner import Progress, Tuner, Tuning
 from cogs.aside import NETWORK_ERRORS
+from cogs.controls import component_of, managed_guild
 from cogs.forms import clipped
 from cogs.ports import Service
 from cogs.translations.saying import Speaks, retold, tr
-from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately, require_manage_guild
+from cogs.tree import BROKEN, answer_privately, require_manage_guild
 from prompt.values import Json
 from providers.base import EndpointError
 
@@ -99,21 +100,17 @@ class TuningCommands(commands.Cog):
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Serve the buttons, also those from before a restart."""
-        if interaction.type is not discord.InteractionType.component:
+        component = component_of(interaction)
+        if component is None or component.custom_id not in _IDS:
             return
-        custom_id = (interaction.data or {}).get("custom_id")
-        if custom_id not in _IDS:
-            return
-        guild_id = interaction.guild_id
-        if guild_id is None or not interaction.permissions.manage_guild:
-            await answer_privately(interaction, NOT_ALLOWED)
+        if (guild_id := await managed_guild(interaction)) is None:
             return
         try:
             await interaction.response.defer()
             if not await self._may(interaction, guild_id):
                 await answer_privately(interaction, _OPERATORS)
                 return
-            await self._serve(interaction, guild_id, str(custom_id))
+            await self._serve(interaction, guild_id, component.custom_id)
         except EndpointError as error:
             await answer_privately(interaction, error.member)
         except Exception:

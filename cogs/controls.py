@@ -1,0 +1,43 @@
+"""Reads which control of a message was used, and whether whoever used it may change the server.
+
+Invariant: what a control says of itself is read here alone, and Manage Server is asked for at that
+moment, however old the message is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import discord
+
+from cogs.tree import NOT_ALLOWED, answer_privately
+
+if TYPE_CHECKING:
+    # Circular at run time: discord.py itself imports it for type checkers alone.
+    from discord.types.interactions import MessageComponentInteractionData
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """A button or menu that was used. `values` are what was chosen in a menu."""
+
+    custom_id: str
+    values: Sequence[str] = ()
+
+
+def component_of(interaction: discord.Interaction) -> Component | None:
+    """What was used; None for an interaction of another kind."""
+    if interaction.type is not discord.InteractionType.component:
+        return None
+    data = cast("MessageComponentInteractionData", interaction.data)
+    return Component(custom_id=data["custom_id"], values=data.get("values", ()))
+
+
+async def managed_guild(interaction: discord.Interaction) -> int | None:
+    """The guild that whoever used a control may manage. None if there is none, which they are
+    told."""
+    guild_id = interaction.guild_id
+    if guild_id is None or not interaction.permissions.manage_guild:
+        await answer_privately(interaction, NOT_ALLOWED)
+        return None
+    return guild_id
