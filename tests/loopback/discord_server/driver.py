@@ -23,6 +23,7 @@ from tests.loopback.discord_server.model import (
     Upload,
     User,
 )
+from tests.loopback.discord_server.objects import poll_payload
 from tests.loopback.discord_server.wire import CommandKind, InteractionKind, MessageKind, Payload
 
 ANSWER_WAIT = 10.0
@@ -49,12 +50,14 @@ class Driver:
         """Send a message; a reply notifies the author of what it replies to. `stickers` are
         names, `poll` a question and its answers. Embeds are for webhooks and bots."""
         body: Payload = {"content": text, "embeds": list(embeds)}
-        if stickers or poll:
-            body |= {"sticker_ids": list(stickers), "poll": list(poll)}
+        if stickers:
+            body["sticker_ids"] = list(stickers)
+        if poll:
+            body["poll"] = poll_payload(poll)
         if reply_to is not None:
             body["message_reference"] = {"message_id": reply_to.id, "channel_id": channel.id}
         message = self._core.messages.compose(channel, user, body, files)
-        message.stickers, message.poll = stickers, poll
+        message.stickers = stickers
         self._core.messages.publish(message)
         return message
 
