@@ -161,6 +161,12 @@ class Config(commands.Cog):
         allowed = tr(locale, "any tool")
         if state.allowlist is not None:
             allowed = ", ".join(state.allowlist) or tr(locale, "none")
+            if state.web or state.images:
+                allowed = tr(
+                    locale,
+                    "{tools}; web_search and generate_image ask only Web and Images",
+                    tools=allowed,
+                )
         found = {
             tr(locale, "Now"): retold(locale, state.now),
             tr(locale, "Mode"): state.mode,

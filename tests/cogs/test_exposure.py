@@ -55,7 +55,12 @@ async def test_an_admin_lists_the_tools_that_may_be_used(tmp_path: Path) -> None
         assert "current_time, recall" in await said(here, "config allowlist")
         assert "**Allowlist** none" in await said(here, "config allowlist", tools="none")
         assert await offered(here) == []
-        assert "**Allowlist** any tool" in await said(here, "config allowlist", tools="ANY")
+        await said(here, "config exposure", web="on")
+        shown = await said(here, "config allowlist", tools="none")
+        assert "**Allowlist** none; web_search and generate_image ask only" in shown
+        assert (
+            "**Allowlist** any tool\n" in await said(here, "config allowlist", tools="ANY") + "\n"
+        )
         assert "roll_dice" in await offered(here)
 
 
