@@ -18,6 +18,7 @@ from cogs.controls import component_of, managed_guild
 from cogs.forms import clipped
 from cogs.permissions import lacking, within
 from cogs.ports import Service
+from cogs.translations.figures import number
 from cogs.translations.saying import retold, tr
 from cogs.tree import BROKEN, MANAGE_GUILD, answer_privately, require_manage_guild
 from cogs.workarounds import (
@@ -80,13 +81,13 @@ class Config(commands.Cog):
         missing = lacking(channel) if isinstance(channel, discord.abc.Messageable) else []
         window = overview.context_window
         locale = interaction.locale
-        tokens = tr(locale, "{number} tokens", number=f"{window:,}") if window else None
+        tokens = tr(locale, "{number} tokens", number=number(locale, window)) if window else None
         here = await self._answers_in(interaction)
         intent = tr(locale, "granted") if self._reads_all else retold(locale, INTENT_LOST)
         found = {
             tr(locale, "Endpoint"): retold(locale, overview.endpoint),
             tr(locale, "Model"): overview.model or tr(locale, "not known yet"),
-            tr(locale, "Tool calling"): retold(locale, tool_calling(overview)),
+            tr(locale, "Tool calling"): tool_calling(overview, locale),
             tr(locale, "Tools"): retold(locale, overview.exposure),
             tr(locale, "Context window"): tokens or tr(locale, "not known yet"),
             tr(locale, "Permissions missing in this channel"): ", ".join(
@@ -215,7 +216,8 @@ class Config(commands.Cog):
 
     async def _show_panel(self, interaction: discord.Interaction, page: str) -> None:
         overview = await self._overview(interaction)
-        await interaction.edit_original_response(view=workarounds_panel(overview, page))
+        panel = workarounds_panel(overview, page, interaction.locale)
+        await interaction.edit_original_response(view=panel)
 
     async def _answers_in(self, interaction: discord.Interaction) -> str:
         guild_id, channel = interaction.guild_id, interaction.channel

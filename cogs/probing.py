@@ -97,7 +97,9 @@ class Probing(commands.Cog):
         try:
             values = await self._prober.apply(guild_id, findings)
         except Outdated as error:
-            await interaction.edit_original_response(content=str(error), view=None)
+            await interaction.edit_original_response(
+                content=retold(interaction.locale, str(error)), view=None
+            )
             return
         log.info("Server %s: what a test showed was applied: %s.", guild_id, dict(values))
         locale = interaction.locale
@@ -107,16 +109,21 @@ class Probing(commands.Cog):
 
 def findings_text(findings: Findings, locale: Speaks = None) -> str:
     """Table, verdict and what follows, as a message."""
+
+    def tell(line: str) -> str:
+        return retold(locale, line)
+
+    verdict = sentence(findings, tell)
     if not findings.answered:
-        return sentence(findings)
-    rows = table(findings)
+        return verdict
+    rows = table(findings, tell)
     width = max(len(row.what) for row in rows)
     lines = [f"{row.what:<{width}}  {row.found}" for row in rows]
     values = applicable(findings)
     follows = (
         [tr(locale, "What follows: {switches}.", switches=_in_words(values))] if values else []
     )
-    return "\n".join(["```", *lines, "```", sentence(findings), *follows])
+    return "\n".join(["```", *lines, "```", verdict, *follows])
 
 
 def _applied(values: Mapping[str, str], locale: Speaks) -> str:

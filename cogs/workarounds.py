@@ -15,6 +15,8 @@ from chat.config import DEFAULT, Switch
 from chat.overview import Overview
 from chat.switches import THEMES
 from cogs.forms import clipped
+from cogs.rendering import SUBTEXT
+from cogs.translations.saying import Speaks, retold, tr
 
 CUSTOM_ID = "workarounds:"
 """Begins the custom id of every control: then a switch's name, or PAGE; then the page, if any."""
@@ -60,69 +62,90 @@ def read_custom_id(custom_id: str) -> Control | None:
     return Control(name, page or FIRST)
 
 
-def workarounds_panel(overview: Overview, page: str = FIRST) -> ui.LayoutView:
+def workarounds_panel(
+    overview: Overview, page: str = FIRST, locale: Speaks = None
+) -> ui.LayoutView:
     """One page of the panel, the first where there is no such page.
 
     It is not kept in memory: a listener serves its menus.
     """
     page = page if page in THEMES else FIRST
     panel = ui.LayoutView(timeout=None)
-    title = f"## Workarounds for {clipped(overview.model or 'this endpoint', 100)}"
+    model = clipped(overview.model or tr(locale, "this endpoint"), 100)
+    title = f"## {tr(locale, 'Workarounds for {model}', model=model)}"
     if page == FIRST:
         lines = [
             title,
-            clipped(overview.endpoint, 200),
-            f"**In use:** {tool_calling(overview)}",
-            *(f"\N{WARNING SIGN} {note}" for note in overview.notes),
+            clipped(retold(locale, overview.endpoint), 200),
+            tr(locale, "**In use:** {what}", what=tool_calling(overview, locale)),
+            *(f"\N{WARNING SIGN} {retold(locale, note)}" for note in overview.notes),
         ]
         panel.add_item(ui.TextDisplay("\n".join(lines)))
         shown = [each for each in overview.switches if _differs(each) or each.name == _MAIN]
     else:
-        panel.add_item(ui.TextDisplay(f"{title}\n### {_title(page)}"))
+        panel.add_item(ui.TextDisplay(f"{title}\n### {_title(page, locale)}"))
         shown = [each for each in overview.switches if each.theme == page]
     for switch in shown[:_MOST_SWITCHES]:
         most = _HELP_ON_FIRST if page == FIRST and switch.name != _MAIN else _HELP
-        panel.add_item(ui.TextDisplay(f"**{switch.name}**: {clipped(switch.help, most)}"))
-        panel.add_item(ui.ActionRow(_menu(switch, page)))
+        about = clipped(retold(locale, switch.help), most)
+        panel.add_item(ui.TextDisplay(f"**{switch.name}**: {about}"))
+        panel.add_item(ui.ActionRow(_menu(switch, page, locale)))
     if page == FIRST:
-        panel.add_item(ui.TextDisplay(f"-# {_summary(overview.switches)}"))
-    panel.add_item(ui.ActionRow(_pages(page)))
+        panel.add_item(ui.TextDisplay(SUBTEXT + _summary(overview.switches, locale)))
+    panel.add_item(ui.ActionRow(_pages(page, locale)))
     panel.stop()
     return panel
 
 
-def tool_calling(overview: Overview) -> str:
+def tool_calling(overview: Overview, locale: Speaks) -> str:
     """How tools reach the model of an endpoint, and why."""
-    reason = clipped(overview.verdict.reason, 300).rstrip(".")
+    reason = clipped(retold(locale, overview.verdict.reason), 300).rstrip(".")
+    known = tr(locale, "What is known of the endpoint: {reason}.", reason=reason)
     if overview.mode == "off":
-        return f"off: the model is offered no tools. What is known of the endpoint: {reason}."
-    chosen = "chosen by itself" if overview.tool_mode == "auto" else "set by an admin"
-    mode = f"{overview.mode} ({chosen}): {_MODES[overview.mode]}"
-    return f"{mode}. What is known of the endpoint: {reason}."
+        return f"{tr(locale, 'off: the model is offered no tools.')} {known}"
+    chosen = (
+        tr(locale, "chosen by itself")
+        if overview.tool_mode == "auto"
+        else tr(locale, "set by an admin")
+    )
+    return f"{overview.mode} ({chosen}): {retold(locale, _MODES[overview.mode])}. {known}"
 
 
 def _differs(switch: Switch) -> bool:
     return switch.value != switch.default
 
 
-def _summary(switches: Sequence[Switch]) -> str:
+def _summary(switches: Sequence[Switch], locale: Speaks) -> str:
     changed = [
-        f"`{switch.name}` is {switch.value} "
-        f"({'learnt; ' if switch.is_learnt else ''}default {switch.default})"
+        tr(
+            locale,
+            "`{name}` is {value} (learnt; default {default})",
+            name=switch.name,
+            value=switch.value,
+            default=switch.default,
+        )
+        if switch.is_learnt
+        else tr(
+            locale,
+            "`{name}` is {value} (default {default})",
+            name=switch.name,
+            value=switch.value,
+            default=switch.default,
+        )
         for switch in switches
         if _differs(switch)
     ]
     if not changed:
-        return "At its default: everything"
-    return f"Not at its default: {clipped('; '.join(changed), 900)}"
+        return tr(locale, "At its default: everything")
+    return tr(locale, "Not at its default: {switches}", switches=clipped("; ".join(changed), 900))
 
 
-def _menu(switch: Switch, page: str) -> ui.Select[ui.LayoutView]:
+def _menu(switch: Switch, page: str, locale: Speaks) -> ui.Select[ui.LayoutView]:
     options = [
         discord.SelectOption(
             label=choice,
             value=choice,
-            description=_about(switch, choice),
+            description=_about(switch, choice, locale),
             default=choice == switch.value,
         )
         for choice in switch.choices
@@ -130,28 +153,31 @@ def _menu(switch: Switch, page: str) -> ui.Select[ui.LayoutView]:
     if switch.is_set:
         options.append(
             discord.SelectOption(
-                label="not set",
+                label=tr(locale, "not set"),
                 value=DEFAULT,
-                description="go back to what was learnt, or else to the default",
+                description=tr(locale, "go back to what was learnt, or else to the default"),
             )
         )
     where = "" if page == FIRST else f":{page}"
     return ui.Select(custom_id=f"{CUSTOM_ID}{switch.name}{where}", options=options)
 
 
-def _about(switch: Switch, choice: str) -> str | None:
+def _about(switch: Switch, choice: str, locale: Speaks) -> str | None:
     words = [
-        *(["default"] if choice == switch.default else []),
-        *(["learnt from this endpoint"] if choice == switch.learnt else []),
+        *([tr(locale, "default")] if choice == switch.default else []),
+        *([tr(locale, "learnt from this endpoint")] if choice == switch.learnt else []),
     ]
     return ", ".join(words) or None
 
 
-def _pages(current: str) -> ui.Select[ui.LayoutView]:
-    pages = {FIRST: "Overview", **{theme: f"Advanced: {name}" for theme, name in THEMES.items()}}
+def _pages(current: str, locale: Speaks) -> ui.Select[ui.LayoutView]:
+    pages = {
+        FIRST: tr(locale, "Overview"),
+        **{theme: tr(locale, "Advanced: {theme}", theme=_title(theme, locale)) for theme in THEMES},
+    }
     return ui.Select(
         custom_id=f"{CUSTOM_ID}{PAGE}",
-        placeholder="Advanced",
+        placeholder=tr(locale, "Advanced"),
         options=[
             discord.SelectOption(label=label, value=page, default=page == current != FIRST)
             for page, label in pages.items()
@@ -159,5 +185,5 @@ def _pages(current: str) -> ui.Select[ui.LayoutView]:
     )
 
 
-def _title(page: str) -> str:
-    return next(name for theme, name in THEMES.items() if theme == page)
+def _title(page: str, locale: Speaks) -> str:
+    return next(retold(locale, name) for theme, name in THEMES.items() if theme == page)

@@ -4,7 +4,7 @@ Invariant: pure; every value of every finding has words, and none of them claims
 seen.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from providers.probe.findings import (
@@ -73,8 +73,8 @@ class Row:
     found: str
 
 
-def table(findings: Findings) -> Sequence[Row]:
-    """What was found, line by line."""
+def table(findings: Findings, tell: Callable[[str], str] = str) -> Sequence[Row]:
+    """What was found, line by line; `tell` says the words of it in another language."""
     window = findings.context_window
     speed = findings.tokens_per_second
     rows = {
@@ -94,19 +94,18 @@ def table(findings: Findings) -> Sequence[Row]:
         "vision": _VISION[findings.vision],
         "speed": "not known" if speed is None else f"about {speed:.3g} tokens a second",
     }
-    return [Row(what=what, found=found) for what, found in rows.items()]
+    return [Row(what=tell(what), found=tell(found)) for what, found in rows.items()]
 
 
-def sentence(findings: Findings) -> str:
-    """The verdict."""
+def sentence(findings: Findings, tell: Callable[[str], str] = str) -> str:
+    """The verdict; `tell` as for `table`."""
     if not findings.answered:
-        return f"No test request was answered. {findings.trouble}".rstrip()
-    words = _VERDICT[findings.native_tools]
-    if findings.calls_tried:
-        words += f"; {findings.calls_worked} of {findings.calls_tried} test calls worked"
-    words += "."
+        return f"{tell('No test request was answered.')} {tell(findings.trouble)}".rstrip()
+    worked = f"{findings.calls_worked} of {findings.calls_tried} test calls worked"
+    verdict = tell(_VERDICT[findings.native_tools])
+    sentences = [f"{verdict}; {tell(worked)}." if findings.calls_tried else f"{verdict}."]
     if findings.calls_tried and not findings.calls_worked:
-        words += " Some models, small ones above all, never call a tool."
+        sentences.append(tell("Some models, small ones above all, never call a tool."))
     if findings.trouble:
-        words += f" {findings.trouble}"
-    return words
+        sentences.append(tell(findings.trouble))
+    return " ".join(sentences)

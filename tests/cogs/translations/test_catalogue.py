@@ -104,6 +104,7 @@ TRANSLATED = (
     "uploads",
     "usage",
     "whispering",
+    "workarounds",
 )
 """Modules of cogs that say every line to members by the catalogues. More may join them, and none
 may leave."""
