@@ -51,6 +51,10 @@ _FINISH_REASONS: dict[str, FinishReason] = {
     "error": "error",
 }
 _REASONING = ("reasoning_content", "reasoning")
+MOST_CHARACTERS = 500_000
+"""Of one answer, thinking included: more than any model writes in a turn. A server that goes on
+regardless of the limit that it was given would otherwise fill the memory."""
+
 _TRUNCATED = "The call was cut off by the length limit and did not run. Write a shorter one."
 
 
@@ -82,6 +86,7 @@ class ChunkFold:
         """The model has begun to write."""
         self._reason: FinishReason | None = None
         self._usage: Usage | None = None
+        self._taken = 0
         self.fault: Fault | None = None
         """Set once a chunk reports an error: close then, and report it."""
 
@@ -138,6 +143,9 @@ class ChunkFold:
             entries = [{"function": function}]
         started = self._native.feed(entries)
         self.begun = self.begun or bool(thinking or text or entries)
+        self._taken += len(thinking) + len(text)
+        if self._taken > MOST_CHARACTERS:
+            self.fault = Fault(message=f"the answer is longer than {MOST_CHARACTERS} characters")
         announced = [CallStarted(name=call.plain_name) for call in started]
         return self._unwrapped(self._sieve.passed([*events, *announced]))
 

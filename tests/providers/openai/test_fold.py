@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from prompt.events import CallStarted, Dropped, Finished, StreamEvent
 from prompt.values import ToolCall
-from providers.openai.fold import ChunkFold
+from providers.openai.fold import MOST_CHARACTERS, ChunkFold
 from providers.openai.response import ResponseReader
 from providers.openai.sse import SseReader
 from providers.verbatim import ParserSettings
@@ -150,6 +150,18 @@ def test_arguments_without_end_are_refused() -> None:
     ]
     events = fold(*pieces, delta({}, "tool_calls"), settings=settings)
     assert summary(events, None) == ["error too_large save_note native", "finish tool_calls"]
+
+
+@pytest.mark.parametrize("field", ["content", "reasoning_content"])
+def test_an_answer_without_end_is_a_fault(field: str) -> None:
+    reading = ChunkFold(surface())
+    part = "word " * 2_000
+    for _ in range(MOST_CHARACTERS // len(part)):
+        reading.feed(delta({field: part}))
+    assert reading.fault is None
+    reading.feed(delta({field: "more"}))
+    assert reading.fault is not None
+    assert str(MOST_CHARACTERS) in reading.fault.message
 
 
 def test_an_event_without_end_is_a_fault() -> None:
