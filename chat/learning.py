@@ -71,8 +71,10 @@ class Learning:
         verdict = await self.verdict()
         learnt = {**verdict.learnt, **values}
         if learnt != verdict.learnt:
-            await self._put(replace(verdict, learnt=learnt))
-            log.info("learnt about %s: %s", self.route.provider.model, dict(values))
+            model = self.route.provider.model
+            await self.store.verdicts.put(self.route.key, model, replace(verdict, learnt=learnt))
+            news = ", ".join(f"{name} {value}" for name, value in values.items())
+            log.info("learnt about %s: %s", model, news)
 
     async def unlearn(self, name: str) -> None:
         """Forget what was learnt about a switch: it has turned out to be wrong."""

@@ -7,8 +7,9 @@ may have arrived carries the nonce of before and is looked for first.
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from datetime import timedelta
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
 import discord
 from discord import app_commands
@@ -138,7 +139,7 @@ class Reminders(commands.Cog):
     async def timezone(self, interaction: discord.Interaction, zone: str) -> None:
         """Keep the member's time zone."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        found = zone_named(zone.strip())
+        found = zone_named(zone.strip()) or await self._of_city(zone)
         if found is None:
             line = tr(
                 interaction.locale,
@@ -161,11 +162,20 @@ class Reminders(commands.Cog):
     async def _zone_names(
         self, interaction: discord.Interaction, current: str
     ) -> list[app_commands.Choice[str]]:
+        wanted = _as_in_zones(current)
+        found = [name for name in await self._all_zones() if wanted in name.lower()]
+        return [app_commands.Choice(name=name, value=name) for name in found[:_MOST_SUGGESTIONS]]
+
+    async def _of_city(self, city: str) -> ZoneInfo | None:
+        """The zone of a city that was typed and not chosen, if one alone is called so."""
+        end = f"/{_as_in_zones(city)}"
+        found = [name for name in await self._all_zones() if name.lower().endswith(end)]
+        return zone_named(found[0]) if len(found) == 1 else None
+
+    async def _all_zones(self) -> Sequence[str]:
         if not self._zones:
             self._zones = sorted(await asyncio.to_thread(available_timezones))
-        wanted = current.strip().replace(" ", "_").lower()
-        found = [name for name in self._zones if wanted in name.lower()]
-        return [app_commands.Choice(name=name, value=name) for name in found[:_MOST_SUGGESTIONS]]
+        return self._zones
 
     async def _send(self) -> None:
         await self._bot.wait_until_ready()
@@ -232,6 +242,10 @@ class Reminders(commands.Cog):
         except discord.Forbidden:
             pass
         return False
+
+
+def _as_in_zones(typed: str) -> str:
+    return typed.strip().replace(" ", "_").lower()
 
 
 def _words(locale: Speaks, reminder: Reminder) -> str:
