@@ -20,6 +20,7 @@ from discord.ext import commands
 from chat.approval import Policies
 from chat.ports import ApprovalRequest, Decision
 from cogs.aside import NETWORK_ERRORS
+from cogs.choices import choices
 from cogs.controls import component_of
 from cogs.ports import Service
 from cogs.quoting import argument_lines, code, subtext
@@ -36,7 +37,6 @@ PATIENCE = 120.0
 EXPIRED = "This question has expired; the tool did not run. Ask again if you still want it."
 
 _CUSTOM_ID = re.compile(r"consent:([0-9a-f]{16}):(once|always|denied)")
-_MOST_SUGGESTIONS = 25
 _NO_MENTIONS = discord.AllowedMentions.none()
 
 _ANSWERS: Mapping[Decision, str] = {
@@ -189,8 +189,7 @@ class Approvals(commands.Cog):
         if not interaction.permissions.manage_guild:
             return []
         names = [listed.name for listed in await self._service.tools(interaction.guild_id)]
-        found = [name for name in names if current.lower() in name.lower() and len(name) <= 100]
-        return [app_commands.Choice(name=name, value=name) for name in found[:_MOST_SUGGESTIONS]]
+        return choices(names, current)
 
 
 class MessageApprover:

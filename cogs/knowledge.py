@@ -14,6 +14,7 @@ from discord.ext import commands
 
 from chat.knowledge_admin import KnowledgeAdmin, KnowledgeRefused
 from cogs.adding import Adding, Keep, file_of, linked, written
+from cogs.choices import choices
 from cogs.forms import clipped
 from cogs.knowledge_controls import ContextChoice, Deletion
 from cogs.knowledge_words import (
@@ -257,11 +258,7 @@ class Knowledge(commands.Cog):
         if interaction.guild_id is None or not interaction.permissions.manage_guild:
             return []
         names = await self._admin.names(interaction.guild_id)
-        return [
-            app_commands.Choice(name=name, value=name)
-            for name in names
-            if current.casefold() in name.casefold()
-        ][:_CHOICES]
+        return choices(names, current)
 
     @remove.autocomplete("document")
     async def suggest_documents(

@@ -19,6 +19,7 @@ from chat.mcp_admin import (
     NewServer,
     is_plain,
 )
+from cogs.choices import choices
 from cogs.forms import Form
 from cogs.splitting import split
 from cogs.translations.figures import number
@@ -29,7 +30,6 @@ from tools.mcp.toolset import ServerView, Tested
 from tools.mcp.vetting import VettedTool, flags_of
 
 _LONGEST_TOKEN = 4000
-_CHOICES = 25
 _SHOWN_DESCRIPTION = 100
 _SHOWN_LEFT_OUT = 15
 
@@ -158,11 +158,7 @@ class Mcp(commands.Cog):
         if interaction.guild_id is None or not interaction.permissions.manage_guild:
             return []
         names = await self._admin.names(interaction.guild_id)
-        return [
-            app_commands.Choice(name=name, value=name)
-            for name in names
-            if current.casefold() in name.casefold()
-        ][:_CHOICES]
+        return choices(names, current)
 
     async def _begin(self, interaction: discord.Interaction) -> int:
         """Acknowledge the command, and tell in which guild it was used."""

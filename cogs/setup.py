@@ -17,6 +17,7 @@ from chat.config import DEFAULT
 from chat.desk import Desk
 from chat.entries import SetupRefused
 from chat.portability import LARGEST_FILE, Imported
+from cogs.choices import choices
 from cogs.controls import component_of, managed_guild
 from cogs.forms import EndpointForm, clipped
 from cogs.probing import probe_offer
@@ -32,7 +33,6 @@ _EVERYWHERE_ID = "setup:everywhere"
 _RESET_ID = "setup:reset"
 _IDS = (_CHANNELS_ID, _EVERYWHERE_ID, _RESET_ID)
 _MOST_CHOICES = 25
-_LONGEST_CHOICE = 100
 _CHANNEL_TYPES = [
     discord.ChannelType.text,
     discord.ChannelType.news,
@@ -153,9 +153,7 @@ class Setup(commands.Cog):
         if interaction.guild_id is None or not interaction.permissions.manage_guild:
             return []
         names = await self._desk.setup.models(interaction.guild_id, by=interaction.user.id)
-        found = [name for name in names if typed.lower() in name.lower()]
-        short = [name for name in found if len(name) <= _LONGEST_CHOICE]
-        return [app_commands.Choice(name=name, value=name) for name in short[:_MOST_CHOICES]]
+        return choices(names, typed)
 
     async def _suggest_endpoints(
         self, interaction: discord.Interaction, typed: str
@@ -163,9 +161,7 @@ class Setup(commands.Cog):
         if interaction.guild_id is None or not interaction.permissions.manage_guild:
             return []
         own = await self._desk.setup.endpoints(interaction.guild_id)
-        urls = dict.fromkeys(each.base_url for each in own if typed.lower() in each.base_url)
-        short = [url for url in urls if len(url) <= _LONGEST_CHOICE]
-        return [app_commands.Choice(name=url, value=url) for url in short[:_MOST_CHOICES]]
+        return choices(dict.fromkeys(each.base_url for each in own), typed)
 
     async def _channels(self, interaction: discord.Interaction) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)

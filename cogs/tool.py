@@ -14,9 +14,11 @@ from discord.ext import commands
 
 from chat.overview import ToolListing
 from chat.ports import Member
+from cogs.choices import choices
 from cogs.history import ChannelHistory
 from cogs.places import place_of
 from cogs.ports import Service
+from cogs.rights import may_read
 from cogs.splitting import split
 from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import MANAGE_GUILD, answer_privately, require_manage_guild
@@ -37,8 +39,6 @@ _NOT_KEPT = (
 )
 
 _LONGEST_DESCRIPTION = 200
-_LONGEST_CHOICE = 100
-_MOST_CHOICES = 25
 
 
 class Tool(commands.Cog):
@@ -111,9 +111,7 @@ class Tool(commands.Cog):
         self, interaction: discord.Interaction, current: str
     ) -> list[app_commands.Choice[str]]:
         tools = await self._service.tools(interaction.guild_id)
-        names = [tool.name for tool in tools if current.strip().lower() in tool.name.lower()]
-        short = [name for name in names if len(name) <= _LONGEST_CHOICE]
-        return [app_commands.Choice(name=name, value=name) for name in short[:_MOST_CHOICES]]
+        return choices([tool.name for tool in tools], current)
 
     @prompt.command(
         name="snapshot", description="The prompt as it is sent, as a file for you alone"
@@ -164,7 +162,7 @@ class Tool(commands.Cog):
         if not isinstance(where, _Readable) or not isinstance(asker, discord.Member):
             await answer_privately(interaction, "There is no conversation in this channel.")
             return
-        if not await _may_read(asker, where):
+        if not await may_read(asker, where):
             await answer_privately(interaction, "You cannot read that channel.")
             return
         place = place_of(interaction.guild_id, where, where.id)
@@ -224,18 +222,3 @@ def _line(tool: ToolListing, locale: Speaks) -> str:
     kind = tr(locale, "only reads") if tool.read_only else tr(locale, "changes something")
     why = retold(locale, tool.why)
     return f"- `{tool.name}` **{state}** ({why}; {kind}): {description}"
-
-
-async def _may_read(member: discord.Member, channel: _Readable) -> bool:
-    allowed = channel.permissions_for(member)
-    if not (allowed.view_channel and allowed.read_message_history):
-        return False
-    if not isinstance(channel, discord.Thread) or not channel.is_private():
-        return True
-    if allowed.manage_threads:
-        return True
-    try:
-        await channel.fetch_member(member.id)
-    except discord.NotFound:
-        return False
-    return True
