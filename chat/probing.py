@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from chat.config import spec_of
 from chat.endpoints import Routes
+from chat.latest_work import LatestWork
 from chat.learning import Learning
 from chat.scheduler import Scheduler, Schedulers
 from data.errors import StoreError
@@ -75,7 +76,7 @@ class Prober:
         self._schedulers = schedulers or Schedulers()
         self._seconds = seconds
         self._one = asyncio.Lock()
-        self._waiting: dict[int, asyncio.Task[None]] = {}
+        self._work = LatestWork()
 
     async def probe(self, guild_id: int | None) -> Findings:
         """Send the test requests. Raises EndpointError where no endpoint serves the guild, or no
@@ -114,22 +115,11 @@ class Prober:
     def later(self, guild_id: int) -> None:
         """Test what serves a guild from now on and apply what follows, in the background; a test
         for the guild that is under way is given up."""
-        if (outdated := self._waiting.pop(guild_id, None)) is not None:
-            outdated.cancel()
-        task = asyncio.create_task(self._test(guild_id))
-        self._waiting[guild_id] = task
-        task.add_done_callback(lambda done: self._forget(guild_id, done))
+        self._work.start(guild_id, self._test(guild_id))
 
     async def close(self) -> None:
         """Give up the tests that are under way."""
-        tasks = list(self._waiting.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _forget(self, guild_id: int, done: "asyncio.Task[None]") -> None:
-        if self._waiting.get(guild_id) is done:
-            del self._waiting[guild_id]
+        await self._work.close()
 
     async def _test(self, guild_id: int | None) -> None:
         whose = "The operator" if guild_id is None else f"Server {guild_id}"

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from chat.config import warms_up
+from chat.latest_work import LatestWork
 from chat.planning import Plan
 from chat.ports import ChannelMessage, Place
 from chat.scheduler import Scheduler, is_near
@@ -85,7 +86,7 @@ class Warmer:
         self._store = store
         self._warm = warm
         self._settles_in = settles_in
-        self._tasks: dict[int | None, asyncio.Task[None]] = {}
+        self._work = LatestWork()
 
     async def begin(self, first: Callable[[], Awaitable[None]] | None = None) -> None:
         """Warm up the place that was last active, after `first` is done, and from now on what
@@ -104,10 +105,7 @@ class Warmer:
 
     async def close(self) -> None:
         """Give up what is under way."""
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._work.close()
 
     def _start(
         self,
@@ -115,16 +113,7 @@ class Warmer:
         seconds: float,
         first: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        guild_id = place and place.guild_id
-        if (outdated := self._tasks.pop(guild_id, None)) is not None:
-            outdated.cancel()
-        task = asyncio.create_task(self._run(place, seconds, first))
-        self._tasks[guild_id] = task
-        task.add_done_callback(lambda done: self._forget(guild_id, done))
-
-    def _forget(self, guild_id: int | None, done: "asyncio.Task[None]") -> None:
-        if self._tasks.get(guild_id) is done:
-            del self._tasks[guild_id]
+        self._work.start(place and place.guild_id, self._run(place, seconds, first))
 
     async def _run(
         self,
