@@ -18,6 +18,7 @@ from discord.ext import commands
 from chat.admission import Admission
 from chat.reminding import Reminding, Told
 from cogs.aside import NETWORK_ERRORS
+from cogs.choices import choices
 from cogs.permissions import lacking_to_speak, within
 from cogs.quoting import code, subtext
 from cogs.rights import may_read
@@ -162,9 +163,7 @@ class Reminders(commands.Cog):
     async def _zone_names(
         self, interaction: discord.Interaction, current: str
     ) -> list[app_commands.Choice[str]]:
-        wanted = _as_in_zones(current)
-        found = [name for name in await self._all_zones() if wanted in name.lower()]
-        return [app_commands.Choice(name=name, value=name) for name in found[:_MOST_SUGGESTIONS]]
+        return choices(await self._all_zones(), _as_in_zones(current))
 
     async def _of_city(self, city: str) -> ZoneInfo | None:
         """The zone of a city that was typed and not chosen, if one alone is called so."""
