@@ -176,7 +176,7 @@ class ServerForm(Form):
         self._admin = admin
         self._trusted = trusted
         self._name: _Field = ui.TextInput(
-            custom_id="name", placeholder="docs", max_length=LONGEST_NAME
+            custom_id="name", placeholder=tr(locale, "docs"), max_length=LONGEST_NAME
         )
         self._url: _Field = ui.TextInput(
             custom_id="url", placeholder="https://host/mcp", max_length=LONGEST_URL

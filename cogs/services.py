@@ -122,7 +122,9 @@ class SearchForm(Form):
         locale: Speaks,
     ) -> None:
         super().__init__(
-            title="Brave Search" if provider == "brave" else tr(locale, "A SearXNG server")
+            title=tr(locale, "Brave Search")
+            if provider == "brave"
+            else tr(locale, "A SearXNG server")
         )
         self._services = services
         self._provider = provider

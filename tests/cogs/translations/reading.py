@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
@@ -10,6 +11,7 @@ LAYERS = ("cogs", "chat", "data", "tools", "providers", "prompt", "net")
 _UNSAID = {"AssertionError", "_command"}
 """What is called with texts for developers, or with descriptions of commands."""
 
+_WORDS = re.compile(r"[A-Za-z]{2,}")
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 
 
@@ -81,3 +83,81 @@ def said(path: Path) -> Iterator[tuple[str, ...]]:
         if count:
             texts = [ast.literal_eval(argument) for argument in node.args[1 : 1 + count]]
             yield tuple(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An argument that a client shows: what it is given to, how long Discord lets it be, and its
+    expression."""
+
+    where: str
+    most: int
+    value: ast.expr
+
+
+_SHOWN = {
+    ("Modal", "title"): 45,
+    ("Form", "title"): 45,
+    ("__init__", "title"): 45,
+    ("Label", "text"): 45,
+    ("Label", "description"): 100,
+    ("TextInput", "placeholder"): 100,
+    ("Button", "label"): 80,
+    ("button", "label"): 80,
+    ("SelectOption", "label"): 100,
+    ("SelectOption", "description"): 100,
+    **{
+        (kind, "placeholder"): 150
+        for kind in ("Select", "ChannelSelect", "MentionableSelect", "RoleSelect", "UserSelect")
+    },
+    **{
+        (method, "content"): 2000
+        for method in ("send", "send_message", "edit", "edit_message", "edit_original_response")
+    },
+}
+_FIRST = {
+    **dict.fromkeys(("send", "send_message", "reply", "_say"), 2000),
+    "TextDisplay": 4000,
+}
+"""What shows the text that is its first argument, or its second after an interaction."""
+
+
+def shown(path: Path) -> Iterator[Shown]:
+    """Every argument of a module that a client shows."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        for keyword in node.keywords:
+            if most := _SHOWN.get((name, keyword.arg or "")):
+                yield Shown(f"{path.name}:{keyword.value.lineno}", most, keyword.value)
+        if most := _FIRST.get(name):
+            for argument in node.args[:2]:
+                yield Shown(f"{path.name}:{argument.lineno}", most, argument)
+
+
+def untold(value: ast.expr) -> Iterator[str]:
+    """Words in an expression that no call gives another language; an address has none."""
+    match value:
+        case ast.Call(func=ast.Name(id="tr" | "tr_count" | "retold" | "named" | "choice")):
+            return
+        case ast.Compare() | ast.Subscript():
+            return
+        case ast.Constant(value=str(text)) if _WORDS.search(text) and "://" not in text:
+            yield text
+        case _:
+            for child in ast.iter_child_nodes(value):
+                if isinstance(child, ast.expr):
+                    yield from untold(child)
+
+
+def told(value: ast.expr) -> Iterator[str]:
+    """Texts in an expression that `tr` says without values."""
+    for node in ast.walk(value):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "tr"
+            and not node.keywords
+        ):
+            yield ast.literal_eval(node.args[1])
