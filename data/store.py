@@ -77,6 +77,7 @@ class Store:
         """Remove all that is kept of a guild and its members."""
         await erase_guild(self._database, guild_id)
         self.knowledge.forget()
+        self.settings.tell(guild_id)
 
 
 @asynccontextmanager

@@ -148,6 +148,14 @@ async def test_a_change_holds_at_once_and_so_does_going_back(store: Store) -> No
     assert ANSWERING not in await store.settings.values(1, "")
 
 
+async def test_what_was_erased_of_a_server_holds_no_longer(store: Store) -> None:
+    settings = AnsweringSettings(store)
+    await settings.change(1, lambda now: replace(now, members=(ADA.id,)))
+    assert (await settings.of(1)).members == (ADA.id,)
+    await store.erase_guild(1)
+    assert await settings.of(1) == DEFAULTS
+
+
 async def test_no_more_of_the_past_is_read_than_a_guild_wants(store: Store) -> None:
     house = House(store)
     guild_id = PLACE.guild_id or 0
