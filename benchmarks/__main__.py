@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from prompt.values import Json
 
-SCRIPTS = ("parser", "retrieval", "prefix_cache", "tool_success", "load")
+SCRIPTS = ("parser", "retrieval", "prefix_cache", "tool_success", "load", "chaos")
 
 # Threads of numpy's that wait for a core by spinning make small products slower, many times over
 # on a machine that does something else as well.
