@@ -1,7 +1,9 @@
+import discord
 import pytest
 
 from chat.config import switches
-from chat.switches import SWITCHES, THEMES
+from chat.switches import SWITCHES, THEMES, SwitchSpec
+from cogs.translations.saying import retold
 from cogs.workarounds import FIRST, Control, read_custom_id, workarounds_panel
 from tests.cogs.scripted import overview_of
 
@@ -12,10 +14,20 @@ LONGEST_PANEL = 4000
 
 @pytest.mark.parametrize("stored", STORED, ids=["defaults", "all set"])
 @pytest.mark.parametrize("page", [FIRST, *THEMES])
-def test_every_page_keeps_to_what_discord_takes(page: str, stored: dict[str, str]) -> None:
-    panel = workarounds_panel(overview_of(switches(stored)), page)
+@pytest.mark.parametrize("locale", [None, discord.Locale.german], ids=["en", "de"])
+def test_every_page_keeps_to_what_discord_takes(
+    page: str, stored: dict[str, str], locale: discord.Locale | None
+) -> None:
+    panel = workarounds_panel(overview_of(switches(stored)), page, locale)
     assert panel.total_children_count <= 40
     assert panel.content_length() <= LONGEST_PANEL
+
+
+@pytest.mark.parametrize("spec", SWITCHES, ids=lambda spec: spec.name)
+def test_help_is_never_clipped_in_another_language(spec: SwitchSpec) -> None:
+    german = retold(discord.Locale.german, spec.help)
+    assert german != spec.help
+    assert len(german) <= 300
 
 
 def test_the_switch_that_always_stands_first_is_explained_whole() -> None:
