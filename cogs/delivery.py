@@ -13,7 +13,7 @@ import contextlib
 import logging
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from types import TracebackType
 
 import discord
@@ -30,7 +30,7 @@ from cogs.splitting import Splitter
 from cogs.tables import readable
 from cogs.translations.saying import reads_in
 from cogs.uploads import MOST_FILES, WHOLE_ANSWER, as_uploads, sendable, takes_files, whole_answer
-from data.unfinished import HalfWritten
+from data.unfinished import HalfWritten, OpenQuestion
 from tools.registry import ToolFile
 
 log = logging.getLogger(__name__)
@@ -100,6 +100,13 @@ class Delivery:
         self.answered = Answered(
             member_id=asker_id, asked_id=question.id, turn_id=turn_id or question.id
         )
+        self._open = OpenQuestion(
+            guild_id=question.guild.id if question.guild else 0,
+            channel_id=question.channel.id,
+            member_id=asker_id,
+            asked_message_id=question.id,
+            turn_id=self.answered.turn_id,
+        )
         self._reference: discord.MessageReference | None = discord.MessageReference.from_message(
             under or question, fail_if_not_exists=False
         )
@@ -141,6 +148,7 @@ class Delivery:
         self._is_withdrawn = True
 
     async def __aenter__(self) -> "Delivery":
+        self._ledger.asked(self._open)
         for message in self._sent:
             self._note(message)
         self._typing = asyncio.create_task(self._type())
@@ -158,6 +166,7 @@ class Delivery:
         await asyncio.wait([self._typing, self._pump])
         if not self._is_incomplete:
             self._ledger.ended([message.id for message in self._sent])
+            self._ledger.answered(self._open.asked_message_id)
 
     def changed(self, reply: Reply) -> None:
         """See chat.ports.Presenter."""
@@ -321,17 +330,7 @@ class Delivery:
         self._note(message)
 
     def _note(self, message: discord.Message) -> None:
-        guild, answered = self._question.guild, self.answered
-        self._ledger.began(
-            HalfWritten(
-                message_id=message.id,
-                guild_id=guild.id if guild else 0,
-                channel_id=self._question.channel.id,
-                member_id=answered.member_id,
-                asked_message_id=answered.asked_id,
-                turn_id=answered.turn_id,
-            )
-        )
+        self._ledger.began(HalfWritten(message_id=message.id, **asdict(self._open)))
 
     async def _create(
         self,

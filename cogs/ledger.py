@@ -1,4 +1,4 @@
-"""Notes which messages are being written, without keeping those waiting who write them.
+"""Notes which replies are being written, without keeping those waiting who write them.
 
 Invariant: notes reach the disk in the order in which they were made, and trouble with the disk
 never reaches a reply.
@@ -10,17 +10,25 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from data.errors import StoreError
-from data.unfinished import HalfWritten, Unfinished
+from data.unfinished import HalfWritten, OpenQuestion, Unfinished
 
 log = logging.getLogger(__name__)
 
 
 class Ledger:
-    """The list of messages under way, written behind."""
+    """The list of replies under way, written behind."""
 
     def __init__(self, kept: Unfinished) -> None:
         self._kept = kept
         self._latest: asyncio.Task[None] | None = None
+
+    def asked(self, question: OpenQuestion) -> None:
+        """See data.unfinished.Unfinished.asked."""
+        self._then(self._kept.asked(question))
+
+    def answered(self, asked_message_id: int) -> None:
+        """See data.unfinished.Unfinished.answered."""
+        self._then(self._kept.answered(asked_message_id))
 
     def began(self, message: HalfWritten) -> None:
         """See data.unfinished.Unfinished.begun."""

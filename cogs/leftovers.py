@@ -1,8 +1,8 @@
-"""Marks replies that a process left half-written when it was killed.
+"""Marks replies that a process left half-written when it was killed, and questions left open.
 
-Invariant: what the last process left is read before this one writes a reply, and marked once the
-bot is connected. A reply that is marked or gone leaves the list; one that Discord could not be
-asked about stays for the next start.
+Invariant: what the last process left is read before this one writes a reply, and seen to once the
+bot is connected. What is marked, told or gone leaves the list; what Discord could not be asked
+about stays for the next start.
 """
 
 import asyncio
@@ -14,17 +14,21 @@ import discord
 from discord.ext import commands
 
 from cogs.aside import NETWORK_ERRORS
-from cogs.buttons import Answered, Button, view_of
+from cogs.buttons import WRITING, Answered, Button, custom_ids, read_custom_id, row_of, view_of
 from cogs.ledger import Ledger
 from cogs.rendering import SUBTEXT, without_remarks
 from cogs.splitting import MESSAGE_LIMIT
 from cogs.translations.saying import reads_in, retold
 from data.errors import StoreError
-from data.unfinished import HalfWritten, Unfinished
+from data.unfinished import HalfWritten, OpenQuestion, Unfinished
 
 log = logging.getLogger(__name__)
 
 INTERRUPTED = "The bot was restarted while it wrote this."
+UNANSWERED = "The bot was restarted before it answered."
+
+_BEHIND = 100
+"""Messages behind a question among which its answer is sought."""
 
 _NO_MENTIONS = discord.AllowedMentions.none()
 
@@ -37,12 +41,14 @@ class Leftovers(commands.Cog):
         self._kept = kept
         self._ledger = ledger
         self._left: Sequence[HalfWritten] = ()
+        self._open: Sequence[OpenQuestion] = ()
         self._marking: asyncio.Task[None] | None = None
 
     async def cog_load(self) -> None:
         """Read what was left, before anything is written."""
         try:
             self._left = await self._kept.all()
+            self._open = await self._kept.questions()
         except StoreError as error:
             log.error("Half-written replies are not marked: %s", error)
 
@@ -55,29 +61,34 @@ class Leftovers(commands.Cog):
     async def on_ready(self) -> None:
         """Mark them, once."""
         left, self._left = self._left, ()
-        if left:
-            self._marking = asyncio.create_task(self._mark_all(left))
+        questions, self._open = self._open, ()
+        if left or questions:
+            self._marking = asyncio.create_task(self._see_to(left, questions))
 
-    async def _mark_all(self, left: Sequence[HalfWritten]) -> None:
+    async def _see_to(self, left: Sequence[HalfWritten], questions: Sequence[OpenQuestion]) -> None:
         in_order = sorted(left, key=lambda each: (each.turn_id, each.message_id))
-        marked = 0
+        seen_to = 0
         for _, messages in groupby(in_order, key=lambda each: each.turn_id):
             reply = list(messages)
             try:
-                marked += await self._mark(reply)
+                seen_to += await self._mark(reply)
             except (discord.HTTPException, *NETWORK_ERRORS) as error:
-                if not isinstance(error, discord.NotFound | discord.Forbidden):
-                    log.warning("A half-written reply is marked at the next start: %s", error)
+                if _may_pass(error):
                     continue
             self._ledger.ended([each.message_id for each in reply])
+        for question in questions:
+            try:
+                seen_to += await self._look_behind(question)
+            except (discord.HTTPException, *NETWORK_ERRORS) as error:
+                if _may_pass(error):
+                    continue
+            self._ledger.answered(question.asked_message_id)
         await self._ledger.settle()
-        log.info("Half-written when the bot was killed, and marked now: %d.", marked)
+        log.info("Left open when the bot was killed, and marked now: %d.", seen_to)
 
     async def _mark(self, reply: Sequence[HalfWritten]) -> bool:
         """Whether anything of the reply was there to mark."""
-        channel = self._bot.get_partial_messageable(
-            reply[0].channel_id, guild_id=reply[0].guild_id or None
-        )
+        channel = self._channel(reply[0])
         found: list[discord.Message] = []
         for each in reply:
             try:
@@ -91,12 +102,58 @@ class Leftovers(commands.Cog):
             await _close(found[-1], reply[-1])
         return bool(found)
 
+    async def _look_behind(self, question: OpenQuestion) -> bool:
+        """Mark an answer that was not noted before the end, or say that there is none. False where
+        there was nothing to do."""
+        channel = self._channel(question)
+        asked = discord.Object(question.asked_message_id)
+        async for message in channel.history(after=asked, limit=_BEHIND, oldest_first=True):
+            if _answers(message, question):
+                if row_of(message) != WRITING:
+                    return False
+                await _close(message, question)
+                return True
+        message = await channel.fetch_message(question.asked_message_id)
+        answered = _answered(question)
+        row: Sequence[Button] = ("on", "delete") if answered.goes_on else ("again", "delete")
+        await message.reply(
+            SUBTEXT + retold(reads_in(message), UNANSWERED),
+            view=view_of(tuple(row), answered, reads_in(message)) or discord.utils.MISSING,
+            allowed_mentions=_NO_MENTIONS,
+        )
+        return True
 
-async def _close(message: discord.Message, left: HalfWritten) -> None:
-    """Say under the last message what has happened, with buttons that help."""
-    answered = Answered(
-        member_id=left.member_id, asked_id=left.asked_message_id, turn_id=left.turn_id
+    def _channel(self, question: OpenQuestion) -> discord.PartialMessageable:
+        return self._bot.get_partial_messageable(
+            question.channel_id, guild_id=question.guild_id or None
+        )
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether the next start may fare better."""
+    if isinstance(error, discord.NotFound | discord.Forbidden):
+        return False
+    log.warning("What the last process left open is seen to at the next start: %s", error)
+    return True
+
+
+def _answers(message: discord.Message, question: OpenQuestion) -> bool:
+    """Whether a message is the end of the reply to a question: its buttons tell."""
+    turns = [read[1] for custom_id in custom_ids(message) if (read := read_custom_id(custom_id))]
+    return _answered(question) in turns
+
+
+def _answered(question: OpenQuestion) -> Answered:
+    return Answered(
+        member_id=question.member_id,
+        asked_id=question.asked_message_id,
+        turn_id=question.turn_id,
     )
+
+
+async def _close(message: discord.Message, left: OpenQuestion) -> None:
+    """Say under the last message what has happened, with buttons that help."""
+    answered = _answered(left)
     words = without_remarks(message.content)
     row: list[Button] = [] if answered.goes_on else ["again"]
     if words or answered.goes_on:

@@ -17,6 +17,7 @@ MEMBER_TABLES: tuple[LiteralString, ...] = (
     "turns",
     "knowledge_documents",
     "unfinished_replies",
+    "open_questions",
     "usage",
     "reminders",
     "time_zones",
@@ -82,6 +83,12 @@ async def export_member(database: Database, guild_id: int, member_id: int) -> Js
         guild_id,
         member_id,
     )
+    questions = await database.read(
+        """SELECT channel_id, asked_message_id, at FROM open_questions
+        WHERE guild_id = ? AND member_id = ? ORDER BY asked_message_id""",
+        guild_id,
+        member_id,
+    )
     usage = await database.read(
         """SELECT day, channel_id, model, questions, turns, requests, estimated, prompt_tokens,
             cached_tokens, completion_tokens, tool_calls, first_tokens, first_token_ms, total_ms,
@@ -120,6 +127,7 @@ async def export_member(database: Database, guild_id: int, member_id: int) -> Js
         ],
         "facts": [dict(row) for row in facts],
         "unfinished_replies": [dict(row) for row in unfinished],
+        "open_questions": [dict(row) for row in questions],
         "turns": [
             {
                 **dict(row),

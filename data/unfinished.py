@@ -1,7 +1,7 @@
-"""Which messages hold replies that are still being written, so that a new start finds them.
+"""Which questions are being answered, and in which messages, so that a new start finds them.
 
-Invariant: a message is listed from soon after it was posted until its reply has ended. What a
-start finds in the list was left half-written by a process that is gone.
+Invariant: a question is listed from soon after it is attended to, a message from soon after it was
+posted, both until the reply has ended. What a start finds was left by a process that is gone.
 """
 
 import json
@@ -14,14 +14,14 @@ from data.times import to_column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HalfWritten:
-    """A message of a reply under way. `guild_id` is 0 in direct messages, `member_id` who asked.
+class OpenQuestion:
+    """A question that is not answered yet. `guild_id` is 0 in direct messages, `member_id` who
+    asked.
 
     `turn_id` tells the turn; it is the id of the message that was asked but where the reply goes
     on from an earlier one.
     """
 
-    message_id: int
     guild_id: int
     channel_id: int
     member_id: int
@@ -29,11 +29,54 @@ class HalfWritten:
     turn_id: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HalfWritten(OpenQuestion):
+    """A message of a reply under way."""
+
+    message_id: int
+
+
 class Unfinished:
-    """Messages of replies under way."""
+    """Replies under way."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    async def asked(self, question: OpenQuestion) -> None:
+        """A question is attended to."""
+        async with self._database.transaction() as transaction:
+            await transaction.run(
+                """INSERT OR REPLACE INTO open_questions
+                    (asked_message_id, guild_id, channel_id, member_id, turn_id, at)
+                VALUES (?, ?, ?, ?, ?, ?)""",
+                question.asked_message_id,
+                question.guild_id,
+                question.channel_id,
+                question.member_id,
+                question.turn_id,
+                to_column(datetime.now(UTC)),
+            )
+
+    async def answered(self, asked_message_id: int) -> None:
+        """Nothing more comes to this question."""
+        async with self._database.transaction() as transaction:
+            await transaction.run(
+                "DELETE FROM open_questions WHERE asked_message_id = ?", asked_message_id
+            )
+
+    async def questions(self) -> Sequence[OpenQuestion]:
+        """Every question that is listed, in the order in which they were asked."""
+        rows = await self._database.read("SELECT * FROM open_questions ORDER BY asked_message_id")
+        return [
+            OpenQuestion(
+                guild_id=row["guild_id"],
+                channel_id=row["channel_id"],
+                member_id=row["member_id"],
+                asked_message_id=row["asked_message_id"],
+                turn_id=row["turn_id"],
+            )
+            for row in rows
+        ]
 
     async def begun(self, message: HalfWritten) -> None:
         """A message was posted, and its reply goes on."""

@@ -24,11 +24,18 @@ from data.opt_outs import OptOuts
 from data.reminders import Reminders
 from data.services import GuildServices
 from data.turns import StoredTurn, Turns
-from data.unfinished import HalfWritten, Unfinished
+from data.unfinished import HalfWritten, OpenQuestion, Unfinished
 from data.usage import Amount, Spender, Usages
 from prompt.values import TextPart, Turn
 
-NOTHING = {"facts": 0, "turns": 0, "unfinished_replies": 0, "reminders": 0, "time_zones": 0}
+NOTHING = {
+    "facts": 0,
+    "turns": 0,
+    "unfinished_replies": 0,
+    "open_questions": 0,
+    "reminders": 0,
+    "time_zones": 0,
+}
 ONE_OF_EACH = dict.fromkeys(NOTHING, 1)
 
 
@@ -55,6 +62,15 @@ async def fill(database: Database, guild_id: int, member_id: int) -> None:
             channel_id=5,
             member_id=member_id,
             asked_message_id=6,
+            turn_id=6,
+        )
+    )
+    await Unfinished(database).asked(
+        OpenQuestion(
+            guild_id=guild_id,
+            channel_id=5,
+            member_id=member_id,
+            asked_message_id=guild_id * 100 + member_id,
             turn_id=6,
         )
     )

@@ -136,6 +136,11 @@ async def from_0012(store: Store) -> None:
     assert (embedding.provider, embedding.model) == ("openai", "minilm")
 
 
+async def from_0013(store: Store) -> None:
+    listing = (await store.mcp_servers.listings.of(10))["wiki"]
+    assert (listing.reached, listing.tools) == ("0a1b2c3d", [{"name": "look_up"}])
+
+
 SINCE: Mapping[int, Callable[[Store], Awaitable[None]]] = {
     1: from_0001,
     2: from_0002,
@@ -149,6 +154,7 @@ SINCE: Mapping[int, Callable[[Store], Awaitable[None]]] = {
     10: from_0010,
     11: from_0011,
     12: from_0012,
+    13: from_0013,
 }
 """What a database holds from this schema on, as it must read in the newest."""
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from data.store import open_store
-from data.unfinished import HalfWritten
+from data.unfinished import HalfWritten, OpenQuestion
 
 
 def half_written(message_id: int, *, asked: int = 5) -> HalfWritten:
@@ -27,3 +27,17 @@ async def test_what_has_not_ended_is_found_after_a_restart_in_order(path: Path):
         assert await store.unfinished.all() == [half_written(20, asked=6), half_written(30)]
         await store.unfinished.ended([20, 30])
         assert await store.unfinished.all() == []
+
+
+def question(asked: int) -> OpenQuestion:
+    return OpenQuestion(guild_id=1, channel_id=2, member_id=3, asked_message_id=asked, turn_id=9)
+
+
+async def test_what_is_not_answered_is_found_after_a_restart_in_order(path: Path):
+    async with open_store(path.parent) as store:
+        for asked in (30, 10, 20, 30):
+            await store.unfinished.asked(question(asked))
+        await store.unfinished.answered(10)
+        await store.unfinished.answered(40)
+    async with open_store(path.parent) as store:
+        assert await store.unfinished.questions() == [question(20), question(30)]
