@@ -2,16 +2,14 @@
 
 from data.knowledge.contexts import EVERYWHERE
 from data.knowledge.embedder import Embedder, Embedders, InputRefused, Vectors
-from data.knowledge.embedding import EmbeddingWorker, Pace, Progress
+from data.knowledge.embedding import Pace, Progress
 from data.knowledge.library import Knowledge
-from data.knowledge.retrieval import LIMIT, Retriever
+from data.knowledge.retrieval import Retriever
 from data.knowledge.values import (
-    AddRefusal,
     AuthorisedContexts,
     BadName,
     Context,
     ContextGone,
-    CreateRefusal,
     Document,
     Duplicate,
     Limits,
@@ -26,18 +24,14 @@ from data.knowledge.values import (
 
 __all__ = [
     "EVERYWHERE",
-    "LIMIT",
-    "AddRefusal",
     "AuthorisedContexts",
     "BadName",
     "Context",
     "ContextGone",
-    "CreateRefusal",
     "Document",
     "Duplicate",
     "Embedder",
     "Embedders",
-    "EmbeddingWorker",
     "InputRefused",
     "Knowledge",
     "Limits",

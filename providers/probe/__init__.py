@@ -3,14 +3,12 @@
 Invariant: what a finding says was seen in an answer, never concluded from a server's name.
 """
 
-from providers.probe.asking import Line, probe
+from providers.probe.asking import probe
 from providers.probe.findings import Findings, settings_that_follow, verdict_that_follows
-from providers.probe.words import Row, sentence, table
+from providers.probe.words import sentence, table
 
 __all__ = [
     "Findings",
-    "Line",
-    "Row",
     "probe",
     "sentence",
     "settings_that_follow",
