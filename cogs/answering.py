@@ -26,7 +26,7 @@ from chat.answering import (
     checked_window,
     checked_words,
 )
-from cogs.controls import component_of, managed_guild
+from cogs.controls import CHOOSABLE, MOST_CHOICES, component_of, managed_guild
 from cogs.forms import Form, clipped
 from cogs.rendering import SUBTEXT
 from cogs.translations.figures import number
@@ -42,14 +42,6 @@ _IGNORED_ID = "answering:ignored"
 _MORE_ID = "answering:more"
 _IDS = (_TRIGGERS_ID, _CHANNELS_ID, _DENIED_ID, _IGNORED_ID, _MORE_ID)
 
-_MOST_CHOICES = 25
-_CHANNEL_TYPES = [
-    discord.ChannelType.text,
-    discord.ChannelType.news,
-    discord.ChannelType.voice,
-    discord.ChannelType.forum,
-    discord.ChannelType.category,
-]
 _FLAGS = {
     "mention": ("Mentions of me", "In the text itself; a reply's ping is no mention"),
     "reply": ("Replies to me", "A reply to somebody else is left alone"),
@@ -283,8 +275,8 @@ def _ignored(settings: Answering) -> str:
 
 
 def _listed(form: str, ids: Sequence[int], locale: Speaks) -> str:
-    more = len(ids) - _MOST_CHOICES
-    named = ", ".join(form.format(one) for one in ids[:_MOST_CHOICES])
+    more = len(ids) - MOST_CHOICES
+    named = ", ".join(form.format(one) for one in ids[:MOST_CHOICES])
     if more > 0:
         return tr(locale, "{names} and {more} more", names=named, more=more)
     return named or tr(locale, "none")
@@ -318,9 +310,9 @@ def _controls(settings: Answering, guild: discord.Guild | None, locale: Speaks) 
             ui.ChannelSelect(
                 custom_id=custom_id,
                 placeholder=placeholder,
-                channel_types=_CHANNEL_TYPES,
+                channel_types=CHOOSABLE,
                 min_values=0,
-                max_values=_MOST_CHOICES,
+                max_values=MOST_CHOICES,
                 default_values=_defaults(chosen, discord.SelectDefaultValueType.channel),
             )
         )
@@ -336,8 +328,8 @@ def _controls(settings: Answering, guild: discord.Guild | None, locale: Speaks) 
             custom_id=_IGNORED_ID,
             placeholder=tr(locale, "Roles and members that I ignore"),
             min_values=0,
-            max_values=_MOST_CHOICES,
-            default_values=ignored[:_MOST_CHOICES],
+            max_values=MOST_CHOICES,
+            default_values=ignored[:MOST_CHOICES],
         )
     )
     view.add_item(ui.Button(label=tr(locale, "Words, past and bots"), custom_id=_MORE_ID))
@@ -348,7 +340,7 @@ def _controls(settings: Answering, guild: discord.Guild | None, locale: Speaks) 
 def _defaults(
     ids: Sequence[int], kind: discord.SelectDefaultValueType
 ) -> list[discord.SelectDefaultValue]:
-    return [discord.SelectDefaultValue(id=one, type=kind) for one in ids[:_MOST_CHOICES]]
+    return [discord.SelectDefaultValue(id=one, type=kind) for one in ids[:MOST_CHOICES]]
 
 
 def _chosen(

@@ -16,6 +16,18 @@ if TYPE_CHECKING:
     # Circular at run time: discord.py itself imports it for type checkers alone.
     from discord.types.interactions import MessageComponentInteractionData
 
+MOST_CHOICES = 25
+"""In one menu."""
+
+CHOOSABLE = [
+    discord.ChannelType.text,
+    discord.ChannelType.news,
+    discord.ChannelType.voice,
+    discord.ChannelType.forum,
+    discord.ChannelType.category,
+]
+"""Channels that a menu of places to talk in offers; a category stands for all in it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:

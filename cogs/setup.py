@@ -18,7 +18,7 @@ from chat.desk import Desk
 from chat.entries import SetupRefused
 from chat.portability import LARGEST_FILE, Imported
 from cogs.choices import choices
-from cogs.controls import component_of, managed_guild
+from cogs.controls import CHOOSABLE, MOST_CHOICES, component_of, managed_guild
 from cogs.forms import EndpointForm, clipped
 from cogs.probing import probe_offer
 from cogs.translations.saying import Speaks, retold, tr
@@ -32,14 +32,6 @@ _CHANNELS_ID = "setup:channels"
 _EVERYWHERE_ID = "setup:everywhere"
 _RESET_ID = "setup:reset"
 _IDS = (_CHANNELS_ID, _EVERYWHERE_ID, _RESET_ID)
-_MOST_CHOICES = 25
-_CHANNEL_TYPES = [
-    discord.ChannelType.text,
-    discord.ChannelType.news,
-    discord.ChannelType.voice,
-    discord.ChannelType.forum,
-    discord.ChannelType.category,
-]
 
 
 class Setup(commands.Cog):
@@ -268,12 +260,12 @@ def _channels_panel(allowed: Sequence[int], locale: Speaks) -> tuple[str, ui.Vie
         ui.ChannelSelect(
             custom_id=_CHANNELS_ID,
             placeholder=tr(locale, "Channels and categories in which I answer"),
-            channel_types=_CHANNEL_TYPES,
+            channel_types=CHOOSABLE,
             min_values=0,
-            max_values=_MOST_CHOICES,
+            max_values=MOST_CHOICES,
             default_values=[
                 discord.SelectDefaultValue(id=one, type=discord.SelectDefaultValueType.channel)
-                for one in allowed[:_MOST_CHOICES]
+                for one in allowed[:MOST_CHOICES]
             ],
         )
     )
@@ -281,8 +273,8 @@ def _channels_panel(allowed: Sequence[int], locale: Speaks) -> tuple[str, ui.Vie
     view.stop()
     if not allowed:
         return tr(locale, "I answer in every channel that I can see."), view
-    named = ", ".join(f"<#{one}>" for one in allowed[:_MOST_CHOICES])
-    more = len(allowed) - _MOST_CHOICES
+    named = ", ".join(f"<#{one}>" for one in allowed[:MOST_CHOICES])
+    more = len(allowed) - MOST_CHOICES
     if more > 0:
         named = tr(
             locale,
