@@ -37,7 +37,7 @@ from cogs.leftovers import Leftovers
 from cogs.mcp import Mcp
 from cogs.memory import Memory
 from cogs.operator import Operator, operators_of
-from cogs.pacing import ALL_REQUESTS, Pace, paced
+from cogs.pacing import ALL_REQUESTS, Pace, outlasting, paced
 from cogs.permissions import invitation
 from cogs.persona import PersonaCommands
 from cogs.ports import Meta, Service
@@ -107,6 +107,7 @@ class VerbatimBot(commands.Bot):
             guild_ready_timeout=guild_ready_timeout,
             http_trace=paced(Pace(ALL_REQUESTS)),
         )
+        self.http.request = outlasting(self.http.request)
         self._service = service
         self._meta = meta
         self._desk = desk

@@ -8,9 +8,13 @@ Invariant: within any window no more requests begin than are allowed, counted by
 began, and they begin in the order in which they came.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections import deque
-from types import SimpleNamespace
+from collections.abc import Callable
+from types import CoroutineType, SimpleNamespace
+from typing import Any
 
 import aiohttp
 
@@ -49,6 +53,30 @@ def smoothly(most: int) -> Pace:
     """At most so many a second, in bursts of a fifth of them: one by one they would fall behind
     with every delay of the event loop."""
     return Pace(most // 5, seconds=0.2)
+
+
+def outlasting(
+    request: Callable[..., CoroutineType[Any, Any, Any]],
+) -> Callable[..., CoroutineType[Any, Any, Any]]:
+    """`request` of discord.py's HTTP client, which goes on to its end although who waits for it is
+    cancelled.
+
+    Where Discord has all requests wait, the client holds them back until the one that was told so
+    has waited; cancelled meanwhile, it would never let go, and the bot would be silent for good.
+    """
+
+    async def through(*arguments: Any, **options: Any) -> Any:
+        task = asyncio.create_task(request(*arguments, **options))
+        task.add_done_callback(_looked_at)
+        return await asyncio.shield(task)
+
+    return through
+
+
+def _looked_at(task: asyncio.Task[Any]) -> None:
+    """Whoever still waits is told of an error; where nobody does, there is nobody to tell."""
+    if not task.cancelled():
+        task.exception()
 
 
 def paced(pace: Pace) -> aiohttp.TraceConfig:

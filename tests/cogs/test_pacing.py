@@ -12,7 +12,7 @@ from aiohttp import web
 from cogs.pacing import Pace, paced, smoothly
 from tests.cogs.conftest import Scene
 from tests.cogs.scripted import Stage
-from tests.loopback.discord_server import Channel, User
+from tests.loopback.discord_server import Channel, Throttle, User
 
 
 async def begin_times(pace: Pace, count: int) -> list[float]:
@@ -99,6 +99,20 @@ async def test_only_what_discord_counts_waits(path: str, waits: bool) -> None:
         begun = clock()
         async with http.get(origin + path):
             assert (clock() - begun > 0.1) is waits
+
+
+async def test_who_gives_up_while_discord_has_all_wait_holds_up_nobody(scene: Scene) -> None:
+    # The first words end the typing indicator, whose request waits for the limit to be over.
+    async def script(stage: Stage) -> None:
+        stage.say("Hello.")
+        await asyncio.sleep(1.0)
+
+    scene.service.script = script
+    throttle = Throttle(retry_after=1.5, scope="global", everywhere=True)
+    scene.server.faults.plant(r"/typing$", throttle)
+    scene.ask("hello")
+    await scene.turns_done(within=5.0)
+    assert [answer.text for answer in scene.answers()] == ["Hello."]
 
 
 async def test_many_that_ask_at_once_do_not_break_the_limit(scene: Scene) -> None:
