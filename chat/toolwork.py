@@ -126,9 +126,12 @@ class ToolWork:
         return [self._answer(run.call, firsts[_key(run.call)]) for run in runs]
 
     async def _run_all(self, runs: Sequence[ToolRun], surface: ToolSurface) -> None:
-        async with asyncio.TaskGroup() as group:
-            for run in runs:
-                group.create_task(self._run(run, surface))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for run in runs:
+                    group.create_task(self._run(run, surface))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from failed  # a turn's end is told by its kind
 
     async def _run(self, run: ToolRun, surface: ToolSurface) -> None:
         run.started = asyncio.get_running_loop().time()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from data.errors import StoreError
 from data.store import Store
 from prompt.values import Outcome
 from tests.chat.house import House
@@ -82,6 +83,22 @@ async def test_read_only_calls_run_side_by_side(busy: House, shop: Workshop) -> 
     assert told.index("result of a") < told.index("result of b")  # in the order of the calls
     running = [seen.running for seen in shown.seen]
     assert running.index(("read", "read")) < running.index(("read",)) < running.index((), 2)
+
+
+async def test_a_store_that_fails_between_calls_ends_in_its_line(
+    busy: House, shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise StoreError("The disk is full.", remedy="Free some space.")
+
+    turn = asyncio.create_task(busy.ask("Go!", [call("read", name="a"), call("write", name="b")]))
+    await soon(shop.gate("a begun").wait())
+    monkeypatch.setattr(busy.store.settings, "values", fail)
+    shop.gate("a").set()
+    shown = await turn
+    assert shop.log == ["a begins", "a ends"]
+    assert shown.reply.state == "failed"
+    assert shown.reply.notices == ["The bot's database has a problem. Its operator is told how."]
 
 
 async def test_writing_calls_run_one_after_another(busy: House, shop: Workshop) -> None:
