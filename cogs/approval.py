@@ -25,7 +25,7 @@ from cogs.controls import component_of
 from cogs.ports import Service
 from cogs.quoting import argument_lines, code, subtext
 from cogs.translations.saying import Speaks, reads_in, retold, tr
-from cogs.tree import BROKEN, answer_privately, require_manage_guild
+from cogs.tree import BROKEN, answer_privately, guild_of, require_manage_guild
 from data.database import to_the_end
 from tools.dispatch import in_words
 
@@ -167,9 +167,7 @@ class Approvals(commands.Cog):
     ) -> None:
         require_manage_guild(interaction)
         await interaction.response.defer(ephemeral=True, thinking=True)
-        guild_id = interaction.guild_id
-        if guild_id is None:
-            raise AssertionError("the /tool family is for servers only")
+        guild_id = guild_of(interaction)
         names = {listed.name for listed in await self._service.tools(guild_id)}
         if tool not in names:
             line = f"There is no tool {code(tool)}. /tool list names them."

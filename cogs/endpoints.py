@@ -16,7 +16,7 @@ from chat.guild_setup import GuildSetup
 from cogs.controls import component_of, managed_guild
 from cogs.forms import EndpointForm, clipped
 from cogs.translations.saying import Speaks, tr
-from cogs.tree import BROKEN, answer_privately, require_manage_guild
+from cogs.tree import BROKEN, answer_privately, guild_of, require_manage_guild
 from data.endpoints import MOST, GuildEndpoint
 
 log = logging.getLogger(__name__)
@@ -84,9 +84,7 @@ class Endpoints(commands.Cog):
         await self._refresh(interaction)
 
     async def _refresh(self, interaction: discord.Interaction, chosen: str = "") -> None:
-        if interaction.guild_id is None:
-            raise AssertionError("the /config family is for servers only")
-        content, view = await self._panel(interaction.guild_id, chosen, interaction.locale)
+        content, view = await self._panel(guild_of(interaction), chosen, interaction.locale)
         await interaction.edit_original_response(content=content, view=view)
 
     async def _panel(self, guild_id: int, chosen: str, locale: Speaks) -> tuple[str, ui.View]:

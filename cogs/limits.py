@@ -27,7 +27,7 @@ from cogs.limits_words import (
 from cogs.operator import NOT_OPERATOR
 from cogs.translations.figures import number, plain_number
 from cogs.translations.saying import Speaks, choice, retold, tr
-from cogs.tree import answer_privately, require_manage_guild
+from cogs.tree import answer_privately, guild_of, require_manage_guild
 
 _Field: TypeAlias = "ui.TextInput[ui.Modal]"
 _Who: TypeAlias = Literal["member", "role", "channel", "server", "direct messages"]
@@ -75,7 +75,7 @@ class LimitCommands(commands.Cog):
         role: discord.Role | None = None,
         managers: Literal["limited", "unlimited"] | None = None,
     ) -> None:
-        guild_id = _guild(interaction)
+        guild_id = guild_of(interaction)
         if managers is not None:
             present = await self._quotas.limits(guild_id)
             changed = replace(present, exempt=managers == "unlimited")
@@ -151,7 +151,7 @@ class LimitCommands(commands.Cog):
         """The guild whose settings are meant, 0 for the operator's; None, and told so, where they
         are not this member's to set."""
         if whose == "server":
-            return _guild(interaction)
+            return guild_of(interaction)
         if self._is_operator(interaction.user.id):
             return 0
         await answer_privately(interaction, NOT_OPERATOR)
@@ -332,9 +332,3 @@ def _command(
     name: str, description: str, callback: Any
 ) -> "app_commands.Command[LimitCommands, ..., None]":
     return app_commands.Command(name=name, description=description, callback=callback)
-
-
-def _guild(interaction: discord.Interaction) -> int:
-    if interaction.guild_id is None:
-        raise AssertionError("the /config family is for servers only")
-    return interaction.guild_id

@@ -21,10 +21,9 @@ from chat.mcp_admin import (
 )
 from cogs.choices import choices
 from cogs.forms import Form
-from cogs.splitting import split
 from cogs.translations.figures import number
 from cogs.translations.saying import Speaks, retold, tr, tr_count
-from cogs.tree import MANAGE_GUILD, answer_privately, require_manage_guild
+from cogs.tree import MANAGE_GUILD, answer_privately, guild_of, require_manage_guild, say_privately
 from tools.mcp.cleaning import clean
 from tools.mcp.toolset import ServerView, Tested
 from tools.mcp.vetting import VettedTool, flags_of
@@ -90,7 +89,7 @@ class Mcp(commands.Cog):
         lines = [_server_line(server, locale) for server in servers] or [
             tr(locale, "There are no MCP servers here. `/mcp add` brings one.")
         ]
-        await _say(interaction, "\n".join(lines))
+        await say_privately(interaction, "\n".join(lines))
 
     @mcp.command(name="test", description="Connect to an MCP server now and list its tools")
     @app_commands.describe(server="Which one")
@@ -100,13 +99,13 @@ class Mcp(commands.Cog):
         try:
             tested = await self._admin.test(guild_id, server)
         except McpRefused as error:
-            await _say(interaction, retold(interaction.locale, str(error)))
+            await say_privately(interaction, retold(interaction.locale, str(error)))
             return
         trusted = any(
             one.trusted for one in await self._admin.servers(guild_id) if one.name == server
         )
         said = _test_in_words(server, tested, interaction.locale, trusted=trusted)
-        await _say(interaction, said)
+        await say_privately(interaction, said)
 
     @mcp.command(name="remove", description="Forget an MCP server with its token")
     @app_commands.describe(server="Which one")
@@ -116,12 +115,12 @@ class Mcp(commands.Cog):
         try:
             await self._admin.remove(guild_id, server)
         except McpRefused as error:
-            await _say(interaction, retold(interaction.locale, str(error)))
+            await say_privately(interaction, retold(interaction.locale, str(error)))
             return
         said = tr(
             interaction.locale, "`{server}` is forgotten, and its token with it.", server=server
         )
-        await _say(interaction, said)
+        await say_privately(interaction, said)
 
     @mcp.command(name="toggle", description="Switch an MCP server off or on, or trust it")
     @app_commands.describe(server="Which one", what="What to switch")
@@ -144,9 +143,9 @@ class Mcp(commands.Cog):
                 on = await self._admin.toggle(guild_id, server)
                 form = _ON if on else _OFF
         except McpRefused as error:
-            await _say(interaction, retold(interaction.locale, str(error)))
+            await say_privately(interaction, retold(interaction.locale, str(error)))
             return
-        await _say(interaction, retold(interaction.locale, form.format(server=server)))
+        await say_privately(interaction, retold(interaction.locale, form.format(server=server)))
 
     @test.autocomplete("server")
     @remove.autocomplete("server")
@@ -163,9 +162,7 @@ class Mcp(commands.Cog):
     async def _begin(self, interaction: discord.Interaction) -> int:
         """Acknowledge the command, and tell in which guild it was used."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        if interaction.guild_id is None:
-            raise AssertionError("the commands are for guilds only")
-        return interaction.guild_id
+        return guild_of(interaction)
 
 
 class ServerForm(Form):
@@ -225,12 +222,7 @@ class ServerForm(Form):
                 tr(locale, "Its URL is plain http: whoever is on the way can read the token.")
             )
         lines.append(_test_in_words(name, tested, locale, trusted=self._trusted))
-        await _say(interaction, "\n".join(lines))
-
-
-async def _say(interaction: discord.Interaction, text: str) -> None:
-    for content in split(text):
-        await interaction.followup.send(content, ephemeral=True)
+        await say_privately(interaction, "\n".join(lines))
 
 
 def _server_line(server: ServerView, locale: Speaks) -> str:

@@ -10,8 +10,8 @@ from discord.ext import commands
 
 from cogs.forms import clipped
 from cogs.quoting import code
-from cogs.splitting import split
 from cogs.translations.saying import retold, tr, tr_count
+from cogs.tree import say_privately
 from data.facts import MAX_CHARS, FactLimit, Facts
 
 _MOST_CHOICES = 25
@@ -43,8 +43,7 @@ class Memory(commands.Cog):
             count=len(facts),
         )  # fmt: skip
         lines = [head, *(f"- {code(fact.text, MAX_CHARS)}" for fact in facts)]
-        for content in split("\n".join(lines)):
-            await interaction.followup.send(content, ephemeral=True)
+        await say_privately(interaction, "\n".join(lines))
 
     @memory.command(name="add", description="Have me remember something about you")
     @app_commands.describe(fact="One sentence")

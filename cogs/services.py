@@ -15,7 +15,7 @@ from chat.entries import LONGEST_MODEL, LONGEST_URL, SetupRefused
 from chat.services import NONE, ChosenServices, Wanted
 from cogs.forms import Form, clipped, key_hint
 from cogs.translations.saying import Speaks, retold, tr
-from cogs.tree import require_manage_guild
+from cogs.tree import guild_of, require_manage_guild
 from data.services import GuildService, ServiceKind
 
 _LONGEST_KEY = 4000
@@ -60,7 +60,7 @@ class ServiceCommands(commands.Cog):
     )
     async def _search(self, interaction: discord.Interaction, provider: _Provider) -> None:
         if provider in {"searxng", "brave"}:
-            present = await self._services.chosen(_guild(interaction), "search")
+            present = await self._services.chosen(guild_of(interaction), "search")
             await interaction.response.send_modal(
                 SearchForm(self._services, provider, present, interaction.locale)
             )
@@ -70,7 +70,7 @@ class ServiceCommands(commands.Cog):
     @app_commands.describe(choice="endpoint asks for more; default: what the bot's operator offers")
     async def _images(self, interaction: discord.Interaction, choice: _Images = "endpoint") -> None:
         if choice == "endpoint":
-            present = await self._services.chosen(_guild(interaction), "images")
+            present = await self._services.chosen(guild_of(interaction), "images")
             await interaction.response.send_modal(
                 ModelForm(self._services, "images", present, interaction.locale)
             )
@@ -82,7 +82,7 @@ class ServiceCommands(commands.Cog):
         self, interaction: discord.Interaction, choice: _Images = "endpoint"
     ) -> None:
         if choice == "endpoint":
-            present = await self._services.chosen(_guild(interaction), "embeddings")
+            present = await self._services.chosen(guild_of(interaction), "embeddings")
             await interaction.response.send_modal(
                 ModelForm(
                     self._services,
@@ -101,7 +101,7 @@ class ServiceCommands(commands.Cog):
     ) -> None:
         """A choice that needs no form."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        guild_id = _guild(interaction)
+        guild_id = guild_of(interaction)
         if provider == _DEFAULT:
             await self._services.forget(guild_id, kind)
             content = tr(interaction.locale, "Saved: what the bot's operator offers, if anything.")
@@ -204,7 +204,7 @@ async def _chosen(
 ) -> str:
     """What came of a choice, in words."""
     try:
-        said = await services.choose(_guild(interaction), kind, wanted, by=interaction.user.id)
+        said = await services.choose(guild_of(interaction), kind, wanted, by=interaction.user.id)
     except SetupRefused as error:
         return clipped(retold(interaction.locale, str(error)), 2000)
     locale = interaction.locale
@@ -255,9 +255,3 @@ def _command(
     name: str, description: str, callback: Any
 ) -> "app_commands.Command[ServiceCommands, ..., None]":
     return app_commands.Command(name=name, description=description, callback=callback)
-
-
-def _guild(interaction: discord.Interaction) -> int:
-    if interaction.guild_id is None:
-        raise AssertionError("the /config family is for servers only")
-    return interaction.guild_id

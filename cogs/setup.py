@@ -22,7 +22,7 @@ from cogs.controls import CHOOSABLE, MOST_CHOICES, component_of, managed_guild
 from cogs.forms import EndpointForm, clipped
 from cogs.probing import probe_offer
 from cogs.translations.saying import Speaks, retold, tr
-from cogs.tree import BROKEN, answer_privately, require_manage_guild
+from cogs.tree import BROKEN, answer_privately, guild_of, require_manage_guild
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ class Setup(commands.Cog):
             await answer_privately(interaction, BROKEN)
 
     async def _setup(self, interaction: discord.Interaction) -> None:
-        present = await self._desk.setup.endpoint(_guild(interaction))
+        present = await self._desk.setup.endpoint(guild_of(interaction))
         await interaction.response.send_modal(
             EndpointForm(self._desk.setup, present, interaction.locale)
         )
@@ -105,7 +105,7 @@ class Setup(commands.Cog):
         endpoint: app_commands.Range[str, 1, 500] | None = None,
     ) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
-        setup, guild_id, by = self._desk.setup, _guild(interaction), interaction.user.id
+        setup, guild_id, by = self._desk.setup, guild_of(interaction), interaction.user.id
         if channel is None and endpoint is not None:
             await answer_privately(
                 interaction, "An endpoint is chosen for a channel. Name the channel too."
@@ -157,11 +157,11 @@ class Setup(commands.Cog):
 
     async def _channels(self, interaction: discord.Interaction) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
-        await self._show_channels(interaction, _guild(interaction))
+        await self._show_channels(interaction, guild_of(interaction))
 
     async def _test(self, interaction: discord.Interaction) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
-        said = await self._desk.setup.test(_guild(interaction), by=interaction.user.id)
+        said = await self._desk.setup.test(guild_of(interaction), by=interaction.user.id)
         await interaction.edit_original_response(
             content=clipped(retold(interaction.locale, said), 2000),
             view=probe_offer(interaction.locale),
@@ -190,7 +190,7 @@ class Setup(commands.Cog):
 
     async def _export(self, interaction: discord.Interaction) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
-        text = await self._desk.portability.export(_guild(interaction))
+        text = await self._desk.portability.export(guild_of(interaction))
         await interaction.edit_original_response(
             content=tr(
                 interaction.locale, "The configuration, without any key. `/config import` reads it."
@@ -207,7 +207,7 @@ class Setup(commands.Cog):
             )
             return
         imported = await self._desk.portability.read_in(
-            _guild(interaction),
+            guild_of(interaction),
             await file.read(),
             by=interaction.user.id,
             channels=_channels_of(interaction),
@@ -240,12 +240,6 @@ def _command(
     name: str, description: str, callback: Any
 ) -> "app_commands.Command[Setup, ..., None]":
     return app_commands.Command(name=name, description=description, callback=callback)
-
-
-def _guild(interaction: discord.Interaction) -> int:
-    if interaction.guild_id is None:
-        raise AssertionError("the /config family is for servers only")
-    return interaction.guild_id
 
 
 def _channels_of(interaction: discord.Interaction) -> set[int]:

@@ -19,9 +19,8 @@ from cogs.history import ChannelHistory
 from cogs.places import place_of
 from cogs.ports import Service
 from cogs.rights import may_read
-from cogs.splitting import split
 from cogs.translations.saying import Speaks, retold, tr
-from cogs.tree import MANAGE_GUILD, answer_privately, require_manage_guild
+from cogs.tree import MANAGE_GUILD, answer_privately, require_manage_guild, say_privately
 from prompt.snapshot import PromptTooLarge
 
 _Readable: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.Thread
@@ -85,8 +84,7 @@ class Tool(commands.Cog):
         tools = await self._service.tools(interaction.guild_id)
         locale = interaction.locale
         lines = [_line(tool, locale) for tool in tools] or [tr(locale, "There are no tools.")]
-        for content in split("\n".join(lines)):
-            await interaction.followup.send(content, ephemeral=True)
+        await say_privately(interaction, "\n".join(lines))
 
     @tool.command(name="toggle", description="Switch one tool on or off on this server")
     @app_commands.describe(name="The tool", state="On, off, or as it is without a setting")

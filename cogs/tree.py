@@ -14,6 +14,7 @@ from discord import app_commands
 
 from cogs.aside import NETWORK_ERRORS
 from cogs.ports import Meta
+from cogs.splitting import split
 from cogs.translations.saying import retold
 from providers.base import EndpointError
 
@@ -30,6 +31,13 @@ def require_manage_guild(interaction: discord.Interaction) -> None:
     """Raise MissingPermissions unless the member has Manage Server now, here."""
     if not interaction.permissions.manage_guild:
         raise app_commands.MissingPermissions(["manage_guild"])
+
+
+def guild_of(interaction: discord.Interaction) -> int:
+    """The server in which a command was used that is there on servers alone."""
+    if interaction.guild_id is None:
+        raise AssertionError("the command is for servers only")
+    return interaction.guild_id
 
 
 async def sync_if_changed(tree: app_commands.CommandTree[discord.Client], meta: Meta) -> None:
@@ -98,3 +106,10 @@ async def answer_privately(interaction: discord.Interaction, line: str) -> None:
             await interaction.response.send_message(line, ephemeral=True)
     except (discord.HTTPException, *NETWORK_ERRORS) as failure:
         log.warning("A command's answer was not sent: %s", failure)
+
+
+async def say_privately(interaction: discord.Interaction, text: str) -> None:
+    """Answer a deferred interaction with all of `text`, in as many messages as that needs, to the
+    member alone."""
+    for content in split(text):
+        await interaction.followup.send(content, ephemeral=True)
