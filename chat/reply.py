@@ -4,6 +4,7 @@ Invariant: `text` never holds call markup, reasoning or a status line; those hav
 their own.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -69,7 +70,8 @@ class Reply:
     for surfaces that only an operator sees. `waits_for` tells, while that may take long, what the
     turn waits for; it is shown quietly and goes away, and is no answer. `silent` tells that an
     empty answer is to stay one, `is_cut` that its words break off, `has_thought` that there is
-    thinking beside them.
+    thinking beside them. `holds_back` tells whether the words of a round so far are not to be seen
+    yet; once they are seen, they stay.
     """
 
     state: ReplyState = "waiting"
@@ -83,14 +85,27 @@ class Reply:
     is_cut: bool = False
     has_thought: bool = False
     style: ReplyStyle = field(default=ReplyStyle())
+    holds_back: Callable[[str], bool] = field(default=lambda _: False, compare=False)
     _closed: list[str] = field(default_factory=list[str])
     _pieces: list[tuple[str, Span | None]] = field(default_factory=list[tuple[str, Span | None]])
+    _is_held: bool = True
 
     @property
     def text(self) -> str:
         """The answer so far, rounds separated by a blank line, outer blank space trimmed."""
-        rounds = (text.strip() for text in (*self._closed, self._current))
+        current = "" if self._is_held else self.current
+        rounds = (text.strip() for text in (*self._closed, current))
         return "\n\n".join(text for text in rounds if text)
+
+    @property
+    def current(self) -> str:
+        """The words of the current round exactly as written, seen or not."""
+        return "".join(text for text, _ in self._pieces)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nothing of the current round is to be seen yet."""
+        return self._is_held
 
     @property
     def running(self) -> list[ToolRun]:
@@ -100,6 +115,7 @@ class Reply:
     def write(self, text: str, span: Span | None = None) -> None:
         """Add words to the current round; `span` is where they stand in the response."""
         self._pieces.append((text, span))
+        self._is_held = self._is_held and self.holds_back(self.current)
 
     def take_back(self, span: Span) -> None:
         """Remove what stands within `span` of the current response: it was reasoning."""
@@ -108,17 +124,18 @@ class Reply:
             for text, own in self._pieces
             for piece in ([(text, own)] if own is None else _outside(text, own, span))
         ]
+        self._is_held = not self._pieces or self.holds_back(self.current)
+
+    def drop_round(self) -> None:
+        """Take back all words of the current round."""
+        self._pieces, self._is_held = [], True
 
     def next_round(self) -> str:
         """Close the current round and return its text exactly as written."""
-        text = self._current
+        text = self.current
         self._closed.append(text)
-        self._pieces = []
+        self.drop_round()
         return text
-
-    @property
-    def _current(self) -> str:
-        return "".join(text for text, _ in self._pieces)
 
 
 def _outside(text: str, own: Span, gone: Span) -> list[tuple[str, Span | None]]:

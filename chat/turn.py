@@ -10,9 +10,11 @@ import logging
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from chat.copied import calls_in
 from chat.counting import Count, counted
+from chat.echoes import is_echo, may_be_echo
 from chat.metering import Meter
 from chat.recording import Recorder
 from chat.reply import Reply
@@ -174,6 +176,9 @@ class TurnRun:
             )
             async with lease.request() as slot:
                 got = await self._stream(prompt, replace(options, slot=slot))
+            if is_echo(self._reply.current, prompt.surface):
+                log.info("round %d only repeated the definitions of its tools", number)
+                self._reply.drop_round()
             text = self._reply.next_round()
             for error in got.errors:
                 if error.code == "unknown_tool":
@@ -239,6 +244,7 @@ class TurnRun:
         self._spoke = False
         self.field_sent = prompt.report.mode in {"native", "verbatim"}
         self._reply.state = "thinking"
+        self._reply.holds_back = partial(may_be_echo, surface=prompt.surface)
         self._changed()
         recorder = Recorder(prompt, options)
         metered = self.meter.request(self._provider.model, prompt)
@@ -294,7 +300,8 @@ class TurnRun:
             case TextDelta(text=text, span=span):
                 self._spoke = True
                 self._reply.write(text, span)
-                self._reply.state = "writing"
+                if not self._reply.is_held:
+                    self._reply.state = "writing"
                 self._changed()
             case Reclassified(text=text, span=span):
                 self._reply.take_back(span)
