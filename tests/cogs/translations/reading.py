@@ -11,6 +11,18 @@ LAYERS = ("cogs", "chat", "data", "tools", "providers", "prompt", "net")
 _UNSAID = {"AssertionError", "_command"}
 """What is called with texts for developers, or with descriptions of commands."""
 
+_REFUSING = {
+    "AddressRefused",
+    "FetchFailed",
+    "JobFailed",
+    "KnowledgeRefused",
+    "McpRefused",
+    "Outdated",
+    "SchemaRefused",
+    "SetupRefused",
+}
+"""Errors whose texts admins read."""
+
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 
@@ -161,3 +173,11 @@ def told(value: ast.expr) -> Iterator[str]:
             and not node.keywords
         ):
             yield ast.literal_eval(node.args[1])
+
+
+def refusals() -> Iterator[str]:
+    """What the layers below the cogs refuse to those who manage a server, in their words."""
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _REFUSING:
+                yield from (text for text in _literals(node.args) if " " in text)

@@ -30,6 +30,7 @@ from tests.cogs.translations.reading import (
     ROOT,
     literals,
     plainly_said,
+    refusals,
     said,
     shown,
     skeleton,
@@ -162,6 +163,13 @@ def test_a_finished_line_is_told_again_with_its_values() -> None:
 )
 def test_values_that_are_notices_are_told_again_too(line: str, german: str) -> None:
     assert retold(GERMAN, line) == german
+
+
+def test_what_admins_are_refused_is_in_every_catalogue(known: Catalogue) -> None:
+    spoken = {skeleton(source) for source, _ in pairs(known)}
+    texts = list(refusals())
+    assert len(texts) > 30
+    assert [text for text in texts if text not in spoken] == []
 
 
 def test_what_turns_tell_is_in_every_catalogue(known: Catalogue) -> None:
