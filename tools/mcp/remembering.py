@@ -69,7 +69,11 @@ def _place(server: Server) -> str:
 
 
 def _read(tools: Json) -> Tools:
-    return tuple(_tool(fields) for fields in cast("Sequence[JsonObject]", tools))
+    """The tools as they were kept; none where another version of the bot kept them otherwise."""
+    try:
+        return tuple(_tool(fields) for fields in cast("Sequence[JsonObject]", tools))
+    except (KeyError, TypeError):
+        return ()
 
 
 def _tool(fields: JsonObject) -> VettedTool:
