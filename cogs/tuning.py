@@ -11,7 +11,7 @@ import io
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import discord
 from discord import app_commands, ui
@@ -55,6 +55,8 @@ class _Run:
     tuning: Tuning | None = None
     trouble: str = ""
     before: Mapping[str, Json] | None = None
+    changing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while settings change: a second click must find what the first has done."""
 
     @property
     def is_running(self) -> bool:
@@ -127,13 +129,18 @@ class TuningCommands(commands.Cog):
         if custom_id == _CANCEL_ID and run.task is not None:
             run.task.cancel()
             await asyncio.wait({run.task})
-        elif custom_id == _APPLY_ID and run.tuning is not None and run.before is None:
-            run.before = await self._tuner.apply(guild_id, run.tuning)
-            log.info("Server %s: %s was set after a test.", guild_id, run.tuning.best.name)
-        elif custom_id == _REVERT_ID and run.tuning is not None and run.before is not None:
-            await self._tuner.put_back(guild_id, run.tuning, run.before)
-            run.before = None
+        elif run.tuning is not None:
+            async with run.changing:
+                await self._change(guild_id, run, run.tuning, custom_id)
         await self._show(interaction, guild_id)
+
+    async def _change(self, guild_id: int, run: _Run, tuning: Tuning, custom_id: str) -> None:
+        if custom_id == _APPLY_ID and run.before is None:
+            run.before = await self._tuner.apply(guild_id, tuning)
+            log.info("Server %s: %s was set after a test.", guild_id, tuning.best.name)
+        elif custom_id == _REVERT_ID and run.before is not None:
+            await self._tuner.put_back(guild_id, tuning, run.before)
+            run.before = None
 
     async def _carry_out(self, guild_id: int, run: _Run) -> None:
         def told(progress: Progress) -> None:

@@ -1,11 +1,16 @@
 """Tuning with /config tune, over real sockets to Discord and to an endpoint."""
 
+import asyncio
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from chat.tuning.cases import read_cases
-from chat.tuning.tuner import CASES
+from chat.tuning.tuner import CASES, Tuning
+from prompt.values import Json
 from tests.cogs.test_setup import bring_endpoint
 from tests.cogs.town import shown, town
 from tests.loopback.endpoint import Step
@@ -36,7 +41,9 @@ def right_answers() -> list[Step]:
     return steps
 
 
-async def test_a_server_tunes_its_own_endpoint(tmp_path: Path) -> None:
+async def test_a_server_tunes_its_own_endpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with town(tmp_path, away=True, approved="all") as here:
         channel, driver = here.away_channel, here.server.driver
         refused = await here.said(channel, here.stranger, "config tune")
@@ -55,7 +62,22 @@ async def test_a_server_tunes_its_own_endpoint(tmp_path: Path) -> None:
         assert "Best: nudge=off, 40 instead of 20 right." in panel.text
         (file,) = panel.attachments
         assert json.loads(file.data)["best"] == {"nudge": "off"}
+        apply, twice = here.desk.tuner.apply, asyncio.Event()
+
+        async def slowly(guild_id: int | None, tuning: Tuning) -> Mapping[str, Json]:
+            before = await apply(guild_id, tuning)
+            await twice.wait()
+            return before
+
+        monkeypatch.setattr(here.desk.tuner, "apply", slowly)
         driver.press(here.stranger, panel, "Apply")
+        async with asyncio.timeout(5):
+            while not await here.store.settings.values(here.away.id, "own-one"):
+                await asyncio.sleep(0.01)
+        second = driver.press(here.stranger, panel, "Apply")
+        await here.until(lambda: second.answer is not None)
+        await asyncio.sleep(0.1)  # for both to be under way
+        twice.set()
         await here.until(lambda: "Set: nudge=off" in panel.text)
         assert await here.store.settings.values(here.away.id, "own-one") == {"nudge": "off"}
         driver.press(here.stranger, panel, "Revert")
