@@ -1,5 +1,6 @@
 """Who is answered, by what a guild has set."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -146,6 +147,15 @@ async def test_a_change_holds_at_once_and_so_does_going_back(store: Store) -> No
     await settings.change(1, quiet)
     await settings.change(1, lambda _: DEFAULTS)
     assert ANSWERING not in await store.settings.values(1, "")
+
+
+async def test_of_two_changes_at_once_none_is_lost(store: Store) -> None:
+    settings = AnsweringSettings(store)
+    await asyncio.gather(
+        settings.change(1, lambda now: replace(now, mention=False)),
+        settings.change(1, lambda now: replace(now, reply=False)),
+    )
+    assert await settings.of(1) == replace(DEFAULTS, mention=False, reply=False)
 
 
 async def test_what_was_erased_of_a_server_holds_no_longer(store: Store) -> None:
