@@ -6,10 +6,11 @@ small models otherwise call a tool for everything.
 
 Each turn is there for something that small models got wrong without it: a question about time that
 a tool answers although the clock stands right there; a call with the result of an earlier one; a
-result that says no; arithmetic, a greeting, a fact and thanks that need no tool; another language.
-docs/prompt.md has the figures. Turns without definitions of their made-up tools taught nothing.
-Some end in the very lines that a live turn ends in, calls and silences both: a line that no worked
-turn had cost more than half of the calls. The others look like older messages, and are cheaper.
+remark in the words of a tool's description; arithmetic, a fact and thanks that need no tool;
+another language. docs/prompt.md has the figures. Turns without definitions of their made-up tools
+taught nothing. Some end in the very lines that a live turn ends in, calls and silences both: a line
+that no worked turn had cost more than half of the calls. The others look like older messages, and
+are cheaper.
 """
 
 from dataclasses import dataclass
@@ -66,19 +67,18 @@ _WORKED = (
     ),
     _Worked("what is 12 plus 30", ("42.",)),
     _Worked(
-        "lend me Dune for a week",
+        "find Dune and lend it me for a week",
         (
             written_call("find_book", '{"title":"Dune"}'),
             result_text("find_book", "book 31"),
             written_call("lend_book", '{"book_id":31,"days":7}'),
-            result_text("lend_book", "lent out"),
+            result_text("lend_book", "done"),
             "Dune is lent out.",
         ),
-        older=True,
     ),
-    _Worked("hey, how are you?", ("Fine, thanks!",), older=True),
-    _Worked("who wrote Emma?", ("Jane Austen.",)),
     _Worked("jaja gracias!", ("¡De nada!",), older=True),
+    _Worked("i can never find my books", ("Oh no!",)),
+    _Worked("who wrote Emma?", ("Jane Austen.",), older=True),
 )
 
 

@@ -6,13 +6,14 @@ spelling.
 
 # Without a sample call: a placeholder in an instruction is copied into calls.
 HEADER = (
-    "Tools as JSON. To use one, answer with its name and a JSON object of arguments in a code "
-    "span. If none is needed, answer in words."
+    "Tools as JSON. To use one, answer with its name and JSON arguments in a code span. "
+    "If none is needed, answer in words."
 )
 """Stands over the first definitions of a prompt."""
 
-LATER_HEADER = "These tools are on now, used in the same way:"
-"""Stands over definitions behind others; telling it all again would cost 20 tokens."""
+LATER_HEADER = "Only these tools are on now, used in the same way:"
+"""Stands over the live definitions, behind the made-up ones, which were called where it lacked
+`Only`. Telling it all again would cost 20 tokens."""
 
 _NO_BRACKETS = str.maketrans("[]", "()")
 
