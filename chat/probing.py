@@ -1,16 +1,17 @@
 """Has the endpoint that serves a guild tested, and remembers what follows.
 
-Invariant: one test at a time, outside of turns, each of its requests in line with theirs. What
-follows is kept as learnt of the endpoint and model, so what an admin set wins, and only values that
-a switch has are kept.
+Invariant: one test at a time, outside of turns, each of its requests in line with theirs, or behind
+them all where nobody waits for the test. What follows is kept as learnt of the endpoint and model,
+so what an admin set wins, and only values that a switch has are kept.
 """
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from chat.config import spec_of
-from chat.endpoints import Routes
+from chat.endpoints import Route, Routes
 from chat.latest_work import LatestWork
 from chat.learning import Learning
 from chat.scheduler import Scheduler, Schedulers
@@ -31,13 +32,17 @@ from providers.probe.asking import SECONDS
 
 log = logging.getLogger(__name__)
 
+QUIET = 3.0
+"""Seconds without a turn before a test in the background begins: whoever has just started the bot,
+or changed its endpoint, mostly tries it at once."""
+
 
 class Outdated(Exception):
     """Another endpoint or model serves now than the one that was tested."""
 
 
-class _InLine:
-    """The part of a provider that a test needs; each request waits for a slot."""
+class _Requests(ABC):
+    """The part of a provider that a test needs, each request when the scheduler lets it."""
 
     def __init__(self, provider: Provider, scheduler: Scheduler) -> None:
         self._provider = provider
@@ -53,11 +58,37 @@ class _InLine:
     def body(self, prompt: Prompt, options: RequestOptions) -> JsonObject:
         return self._provider.body(prompt, options)
 
+    @abstractmethod
+    async def exchange(
+        self, path: str, body: JsonObject | None = None, *, seconds: float, aside: bool = False
+    ) -> Exchange: ...
+
+
+class _InLine(_Requests):
+    """For a test that somebody waits for: each request waits for a slot like a turn."""
+
     async def exchange(
         self, path: str, body: JsonObject | None = None, *, seconds: float, aside: bool = False
     ) -> Exchange:
         async with self._scheduler.slot():
             return await self._provider.exchange(path, body, seconds=seconds, aside=aside)
+
+
+class _Behind(_Requests):
+    """For a test that nobody waits for: a turn puts an end to the request that is under way, which
+    is sent again once no turn wants the endpoint."""
+
+    async def exchange(
+        self, path: str, body: JsonObject | None = None, *, seconds: float, aside: bool = False
+    ) -> Exchange:
+        got: list[Exchange] = []
+
+        async def ask() -> None:
+            got.append(await self._provider.exchange(path, body, seconds=seconds, aside=aside))
+
+        while not await self._scheduler.aside(ask):
+            pass
+        return got[0]
 
 
 class Prober:
@@ -70,11 +101,13 @@ class Prober:
         routes: Routes,
         schedulers: Schedulers | None = None,
         seconds: float = SECONDS,
+        quiet: float = QUIET,
     ) -> None:
         self._store = store
         self._routes = routes
         self._schedulers = schedulers or Schedulers()
         self._seconds = seconds
+        self._quiet = quiet
         self._one = asyncio.Lock()
         self._work = LatestWork()
 
@@ -82,8 +115,18 @@ class Prober:
         """Send the test requests. Raises EndpointError where no endpoint serves the guild, or no
         model is named."""
         async with self._one, self._routes.serving(guild_id) as route:
-            scheduler = self._schedulers.of(route.provider.endpoint, owner=route.owner)
-            return await probe(_InLine(route.provider, scheduler), seconds=self._seconds)
+            requests = _InLine(route.provider, self._scheduler(route))
+            return await probe(requests, seconds=self._seconds)
+
+    async def _probe_behind(self, guild_id: int | None) -> Findings:
+        """Like `probe`, but turns go first."""
+        async with self._one, self._routes.serving(guild_id) as route:
+            scheduler = self._scheduler(route)
+            await scheduler.quiet(self._quiet)
+            return await probe(_Behind(route.provider, scheduler), seconds=self._seconds)
+
+    def _scheduler(self, route: Route) -> Scheduler:
+        return self._schedulers.of(route.provider.endpoint, owner=route.owner)
 
     async def probe_unknown(self) -> None:
         """Test the operator's endpoint, and apply what follows, if nothing is known of it and its
@@ -124,7 +167,7 @@ class Prober:
     async def _test(self, guild_id: int | None) -> None:
         whose = "The operator" if guild_id is None else f"Server {guild_id}"
         try:
-            findings = await self.probe(guild_id)
+            findings = await self._probe_behind(guild_id)
             values = await self.apply(guild_id, findings)
         except (EndpointError, Outdated, StoreError) as error:
             log.info("%s: the endpoint could not be tested: %s", whose, error)

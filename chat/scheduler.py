@@ -76,6 +76,7 @@ class Scheduler:
         self._server_slots: int | None = None
         self._idle = asyncio.Event()
         self._idle.set()
+        self._idle_since = time.monotonic()
         self._aside: asyncio.Task[None] | None = None
         self._homes: dict[int, int] = {}
         self._in_use: dict[Ticket, int] = {}
@@ -114,8 +115,18 @@ class Scheduler:
         """Give the slot back."""
         self._in_use.pop(ticket, None)
         self._slots.leave(ticket)
-        if not self._slots:
+        if not self._slots and not self._idle.is_set():
+            self._idle_since = time.monotonic()
             self._idle.set()
+
+    async def quiet(self, seconds: float) -> None:
+        """Wait until no turn has wanted the endpoint for so long; the start counts as one."""
+        while True:
+            await self._idle.wait()
+            left = self._idle_since + seconds - time.monotonic()
+            if left <= 0:
+                return
+            await asyncio.sleep(left)
 
     async def aside(self, work: Callable[[], Coroutine[None, None, None]]) -> bool:
         """Do `work` once no turn wants the endpoint, and tell whether it came to its end: the

@@ -21,7 +21,6 @@ from chat.explaining import Explanation, explanation
 from chat.gather import Gatherer, turn_id_of
 from chat.generation import Generation
 from chat.knowledge import Grounder, Grounding
-from chat.line import place_in_words
 from chat.metering import UsageRecorder
 from chat.noticing import learn_from
 from chat.overview import Exposure, ExposureChange, Overview, ToolListing
@@ -34,7 +33,7 @@ from chat.reply import Reply
 from chat.scheduler import Lease, Scheduler, Schedulers
 from chat.showing import Showing
 from chat.sources import cited
-from chat.starting import turn_run
+from chat.starting import in_line, turn_run
 from chat.switchboard import Switchboard
 from chat.tokenizing import Tokenizers
 from chat.toolbox import Toolboxes
@@ -299,11 +298,6 @@ class ChatService:
         self, begun: Begun, request: TurnRequest, reply: Reply, presenter: Presenter
     ) -> None:
         """Run the turn when the endpoint has a slot for it."""
-
-        def moved(position: int) -> None:
-            reply.waits_for = f"you are {place_in_words(position)} in line" if position else ""
-            presenter.changed(reply)
-
         route, plan = begun.route, begun.plan
         begun.run.meter.owner = route.owner
         prompt = plan.prompt()
@@ -321,7 +315,10 @@ class ChatService:
         shared = guild_id is not None and not route.owner
         operators = await values(0, route.provider.model) if shared else None
         async with self._scheduler(route).turn(
-            request.place, parallelism(stored, operators), ask=route.provider.slots, moved=moved
+            request.place,
+            parallelism(stored, operators),
+            ask=route.provider.slots,
+            moved=in_line(reply, presenter),
         ) as lease:
             await self._run(begun, prompt, lease)
 

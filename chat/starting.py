@@ -4,11 +4,13 @@ Invariant: what a call may touch, and whose words may not become calls, is settl
 first request.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from chat.approval import House
 from chat.copied import calls_in
 from chat.gather import turn_id_of
+from chat.line import place_in_words
 from chat.planning import Plan
 from chat.ports import History, Presenter, TurnRequest
 from chat.replay import foreign
@@ -81,3 +83,15 @@ def turn_run(
         on_empty=plan.config.on_empty,
         doubts_template="template_opens_think" not in plan.gathered.stored,
     )
+
+
+def in_line(reply: Reply, presenter: Presenter) -> Callable[[int], None]:
+    """Tells the member a position in the line, from 1. Of 0 the request tells, which goes out at
+    once: anything said in between would be a step back."""
+
+    def moved(position: int) -> None:
+        reply.waits_for = f"you are {place_in_words(position)} in line" if position else ""
+        if position:
+            presenter.changed(reply)
+
+    return moved

@@ -243,7 +243,7 @@ class TurnRun:
         got = Round()
         self._spoke = False
         self.field_sent = prompt.report.mode in {"native", "verbatim"}
-        self._reply.state = "thinking"
+        self._reply.state, self._reply.unheard = "thinking", True
         self._reply.holds_back = partial(may_be_echo, surface=prompt.surface)
         self._changed()
         recorder = Recorder(prompt, options)
@@ -278,22 +278,23 @@ class TurnRun:
     def _waiting_told(self) -> Generator[Callable[[], None]]:
         """Tell the member when the first token takes long; what is yielded ends that."""
 
-        def tell(words: str) -> None:
-            self._reply.waits_for = words
+        def late() -> None:
+            self._reply.waits_for = READING
             self._changed()
 
-        timer = asyncio.get_running_loop().call_later(self._slow_after, tell, READING)
+        timer = asyncio.get_running_loop().call_later(self._slow_after, late)
 
         def heard() -> None:
             timer.cancel()
-            if self._reply.waits_for:
-                tell("")
+            if self._reply.unheard:
+                self._reply.unheard, self._reply.waits_for = False, ""
+                self._changed()
 
         try:
             yield heard
         finally:
             timer.cancel()
-            self._reply.waits_for = ""
+            self._reply.unheard, self._reply.waits_for = False, ""
 
     def _take(self, event: StreamEvent, got: Round) -> None:
         match event:

@@ -186,6 +186,8 @@ def _quiet(text: str) -> Text:
 def _awaited(reply: Reply) -> str:
     if reply.waits_for:
         return reply.waits_for
+    if reply.unheard:
+        return "waiting for the model"
     return {"waiting": "waiting for the model", "thinking": "thinking"}.get(reply.state, "")
 
 

@@ -5,6 +5,7 @@ beside it.
 """
 
 from chat.reply import Reply
+from chat.turn import READING
 from cogs.in_words import one_line
 from cogs.sources import sources_in_words
 from cogs.splitting import MESSAGE_LIMIT, split
@@ -92,6 +93,11 @@ def _status(reply: Reply, locale: Speaks, *, begun: bool, now: float) -> str:
         return one_line(line, _LONGEST_NOTICE)
     if reply.waits_for:
         return one_line(retold(locale, reply.waits_for), _LONGEST_NOTICE)
-    return (
-        tr(locale, "thinking") if begun and reply.state in {"waiting", "thinking", "tool"} else ""
-    )
+    if not begun:
+        return ""
+    # In the order in which they follow each other, a place in line after the first.
+    if reply.state in {"waiting", "tool"}:
+        return tr(locale, "waiting for the model")
+    if reply.state == "thinking":
+        return retold(locale, READING) if reply.unheard else tr(locale, "thinking")
+    return ""

@@ -33,7 +33,7 @@ class Stand:
 
     def __init__(self, store: Store, provider: OpenAIProvider, endpoint: PersonalEndpoint) -> None:
         self.house = House(store, provider=provider)
-        self.prober = Prober(store=store, routes=SoleEndpoint(provider), seconds=30)
+        self.prober = Prober(store=store, routes=SoleEndpoint(provider), seconds=30, quiet=0)
         self.endpoint = endpoint
 
     async def test(self) -> Findings:
@@ -110,6 +110,31 @@ async def test_a_test_waits_in_line_with_turns(store: Store) -> None:
             await asyncio.sleep(0.2)
             assert here.endpoint.bodies == []
         assert (await testing).answered
+
+
+async def test_a_test_that_nobody_waits_for_lets_turns_go_first(store: Store) -> None:
+    async with bench(store, BY_NAME["LM Studio"]) as here:
+        schedulers = Schedulers()
+        prober = Prober(
+            store=store,
+            routes=SoleEndpoint(here.house.provider),
+            schedulers=schedulers,
+            seconds=30,
+            quiet=0.1,
+        )
+        scheduler = schedulers.of(here.endpoint.base_url)
+        testing = asyncio.create_task(prober.probe_unknown())
+        await asyncio.sleep(0.05)
+        assert here.endpoint.bodies == []
+        while not here.endpoint.bodies:
+            await asyncio.sleep(0.002)
+        async with asyncio.timeout(0.5), scheduler.slot():
+            before = len(here.endpoint.bodies)
+            await asyncio.sleep(0.2)
+            assert len(here.endpoint.bodies) == before
+        await testing
+        assert len(here.endpoint.bodies) > before
+        assert (await here.house.verdict()).reason
 
 
 async def test_what_an_admin_set_wins(store: Store) -> None:
@@ -191,7 +216,7 @@ async def test_a_test_in_the_background_that_gets_no_answer_changes_nothing(
     async with serving(BY_NAME["TabbyAPI"]) as endpoint:
         pass
     provider = OpenAIProvider(base_url=endpoint.base_url)
-    prober = Prober(store=store, routes=SoleEndpoint(provider))
+    prober = Prober(store=store, routes=SoleEndpoint(provider), quiet=0)
     prober.later(7)
 
     async def logged() -> bool:

@@ -47,7 +47,7 @@ def down() -> EndpointError:
 async def test_an_answer_in_words(house: House) -> None:
     shown = await house.ask("Hello!", [say("Hel"), say("lo.")])
     assert (shown.reply.text, shown.reply.state, shown.reply.notices) == ("Hello.", "done", [])
-    assert [seen.text for seen in shown.seen] == ["", "Hel", "Hello.", "Hello."]
+    assert [seen.text for seen in shown.seen] == ["", "", "Hel", "Hello.", "Hello."]
     assert shown.states == ["thinking", "writing", "done"]
     assert await house.stored(shown) == (words("Hello."),)
 

@@ -29,8 +29,13 @@ class Watcher(Recorder):
     """Keeps what was awaited; the same words in succession once."""
 
     awaited: list[str] = field(default_factory=list[str])
+    steps: list[tuple[str, str, bool]] = field(default_factory=list[tuple[str, str, bool]])
+    """State, what is awaited, and whether nothing has come of the request."""
 
     def changed(self, reply: Reply) -> None:
+        step = (reply.state, reply.waits_for, reply.unheard)
+        if [step] != self.steps[-1:]:
+            self.steps.append(step)
         if [reply.waits_for] != self.awaited[-1:]:
             self.awaited.append(reply.waits_for)
         Recorder.changed(self, reply)
@@ -131,6 +136,26 @@ async def test_those_who_wait_read_their_place_until_it_is_their_turn(scene: Sce
     ]
     assert [watcher.reply.text for watcher in watchers] == ["Done."] * 3
     assert scene.asked_in_order() == ["apples", "pears", "plums"]
+
+
+async def test_behind_the_line_comes_the_reading_then_the_thinking(scene: Scene) -> None:
+    scene.endpoint.add(
+        Step(text="Done.", pause=0.03),
+        Step(pieces=("<think>", "hm", "</think>", "Hi."), delay=2 * SLOW_AFTER, pause=0.05),
+    )
+    first = scene.ask("apples")
+    await scene.requests(1)
+    second = scene.ask("pears", guild=8, channel=80, author=BOB)
+    await first.done()
+    shown = await second.done()
+    assert shown.steps == [
+        ("waiting", "you are next in line", False),
+        ("thinking", "", True),
+        ("thinking", READING, True),
+        ("thinking", "", False),
+        ("writing", "", False),
+        ("done", "", False),
+    ]
 
 
 async def test_a_place_in_line_is_no_answer_and_no_history(scene: Scene, store: Store) -> None:

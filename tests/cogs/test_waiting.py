@@ -39,6 +39,32 @@ async def test_what_is_awaited_shows_as_subtext_until_the_first_words(scene: Sce
     assert answer.reply_to is question
 
 
+async def test_the_line_below_a_question_never_goes_back(scene: Scene) -> None:
+    async def script(stage: Stage) -> None:
+        async def next_is(**now: object) -> None:
+            for name, value in now.items():
+                setattr(stage.reply, name, value)
+            stage.changed()
+            await asyncio.sleep(0.6)
+
+        await next_is(state="waiting", waits_for="you are next in line")
+        await next_is(state="thinking", waits_for="", unheard=True)
+        await next_is(waits_for=READING)
+        await next_is(waits_for="", unheard=False)
+        stage.say("Here you are.")
+
+    scene.service.script = script
+    scene.ask("how long?")
+    await scene.turns_done()
+    (answer,) = scene.answers()
+    assert seen(answer) == [
+        "-# you are next in line",
+        f"-# {READING}",
+        "-# thinking",
+        "Here you are.",
+    ]
+
+
 async def test_what_is_awaited_for_a_moment_only_is_never_posted(scene: Scene) -> None:
     async def script(stage: Stage) -> None:
         stage.reply.waits_for = "you are next in line"
