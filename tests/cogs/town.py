@@ -191,6 +191,7 @@ async def town(
                 finally:
                     await made.bot.close()
                     await asyncio.wait([running])
+                    await made.desk.knowledge.close()
                     await made.desk.endpoints.close()
                     await worker.close()
                     await provider.close()
