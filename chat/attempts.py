@@ -2,7 +2,8 @@
 
 Invariant: the next one is tried only while nothing of an answer was shown, and only for a failure
 that is the endpoint's: what a member or admin has to change would be wrong there too, or would
-quietly cost more. What is told in the end is why the first one failed.
+quietly cost more. What is told in the end is why the first one failed. Each failure is logged once,
+with endpoints counted from 1 as admins see them.
 """
 
 import logging
@@ -15,9 +16,15 @@ from chat.planning import Plan
 from chat.ports import Place
 from chat.turn import TurnRun
 from prompt.snapshot import PromptTooLarge
-from providers.base import ContextTooLong, EndpointError, Replan
+from providers.base import ContextTooLong, EndpointError, RateLimited, Replan
 
 log = logging.getLogger(__name__)
+
+SHORT = 5.0
+"""Seconds of a rate limit that a turn waits for, once, before it is taken elsewhere."""
+
+_MARGIN = 0.1
+"""Seconds more than the endpoint asked for: its clock is not ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +60,23 @@ async def in_order(
     attempt: Callable[[Route], Awaitable[None]],
     *,
     may_go_on: Callable[[], bool],
+    pause: Callable[[float], Awaitable[None]],
 ) -> None:
     """Run `attempt` with the endpoints of a place, one after the other, until it succeeds.
 
+    `pause` waits so many seconds for one that is busy for a moment and then tried once more.
     Raises what the first one raised if none succeeds, and what the present one raised if
     `may_go_on` forbids another.
     """
     first: EndpointError | PromptTooLarge | None = None
-    rank = 0
+    rank, has_paused = 0, False
     while True:
         try:
             async with routes.serving(place.guild_id, rank, channel_id=place.channel_id) as route:
                 await attempt(route)
                 if rank:
                     model, endpoint = route.provider.model, route.provider.endpoint
-                    log.info("fallback %d answered: %s at %s", rank, model, endpoint)
+                    log.info("endpoint %d answered instead: %s at %s", rank + 1, model, endpoint)
                 return
         except NoFurther:
             if first is None:
@@ -75,10 +84,16 @@ async def in_order(
             raise first from None
         except (EndpointError, PromptTooLarge) as error:
             unserved = isinstance(error, NotServed) and not isinstance(error, KeyUnreadable)
+            if isinstance(error, EndpointError):
+                whose = f"endpoint {rank + 1} of server {place.guild_id}"
+                log.warning("%s did not answer: %s", whose, error)
+            if not has_paused and may_go_on() and (seconds := _free_in(error)):
+                has_paused = True
+                await pause(seconds + _MARGIN)
+                continue
             if unserved or not may_go_on() or (first is None and not falls_back(error)):
                 raise
             first = first or error
-            log.warning("endpoint %d of server %s did not answer: %s", rank, place.guild_id, error)
         rank += 1
 
 
@@ -87,3 +102,9 @@ def falls_back(error: EndpointError | PromptTooLarge) -> bool:
     if isinstance(error, Replan):
         return falls_back(error.cause)
     return not isinstance(error, ContextTooLong | PromptTooLarge)
+
+
+def _free_in(error: EndpointError | PromptTooLarge) -> float | None:
+    """In how many seconds an endpoint takes requests again, where that is worth the wait."""
+    seconds = error.retry_after if isinstance(error, RateLimited) else None
+    return seconds if seconds is not None and 0 < seconds <= SHORT else None

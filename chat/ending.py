@@ -4,12 +4,9 @@ Invariant: what has been said stays, and is marked as cut.
 """
 
 import asyncio
-import logging
 
 from chat.reply import Reply
 from providers.base import EndpointError
-
-log = logging.getLogger(__name__)
 
 INCOMPLETE = "The answer above is incomplete."
 STOPPED = "Stopped."
@@ -29,8 +26,7 @@ def end_stopped(reply: Reply, stop: asyncio.CancelledError) -> None:
 
 
 def end_failed(reply: Reply, error: EndpointError) -> None:
-    """The endpoint failed."""
-    log.warning("%s %s %s", error.member, error.remedy, error.detail)
+    """The endpoint failed, which is logged where it was asked."""
     reply.remedy = error.remedy
     reply.notices.append(error.member)
     if reply.text:

@@ -33,7 +33,7 @@ from chat.reply import Reply
 from chat.scheduler import Lease, Scheduler, Schedulers
 from chat.showing import Showing
 from chat.sources import cited
-from chat.starting import in_line, turn_run
+from chat.starting import in_line, pausing, turn_run
 from chat.switchboard import Switchboard
 from chat.tokenizing import Tokenizers
 from chat.toolbox import Toolboxes
@@ -170,6 +170,7 @@ class ChatService:
                 request.place,
                 attempt,
                 may_go_on=lambda: begun is None or not begun.run.has_shown_words,
+                pause=pausing(reply, presenter),
             )
         except EndpointError as error:
             end_failed(reply, error)

@@ -4,7 +4,8 @@ Invariant: what a call may touch, and whose words may not become calls, is settl
 first request.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from chat.approval import House
@@ -20,6 +21,8 @@ from chat.turn import TurnRun
 from data.facts import Facts
 from providers.base import CallKey
 from tools.registry import ToolContext
+
+BUSY = "the model server is busy for a moment"
 
 
 def turn_run(
@@ -95,3 +98,17 @@ def in_line(reply: Reply, presenter: Presenter) -> Callable[[int], None]:
             presenter.changed(reply)
 
     return moved
+
+
+def pausing(reply: Reply, presenter: Presenter) -> Callable[[float], Awaitable[None]]:
+    """Waits so many seconds for an endpoint that is busy, and tells the member."""
+
+    async def pause(seconds: float) -> None:
+        reply.waits_for = BUSY
+        presenter.changed(reply)
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            reply.waits_for = ""
+
+    return pause

@@ -1,5 +1,6 @@
 """Turns over real sockets with an endpoint that fails and another one behind it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -73,7 +74,7 @@ async def test_the_next_endpoint_answers_before_anything_was_shown(
         answered(await pair.house.ask("Hello"), "From the other one.")
     assert pair.asked == (1, 1)
     assert pair.second.received[0].body["model"] == "two"
-    assert f"fallback 1 answered: two at {pair.second.base_url}" in caplog.text
+    assert f"endpoint 2 answered instead: two at {pair.second.base_url}" in caplog.text
 
 
 async def test_an_endpoint_that_cannot_be_reached(pair: Pair) -> None:
@@ -103,6 +104,43 @@ async def test_a_prompt_that_is_too_long_is_not_sent_elsewhere(pair: Pair) -> No
     shown = await pair.house.ask("Hello")
     assert shown.reply.state == "failed"
     assert pair.asked == (1, 0)
+
+
+def limited(seconds: str) -> Step:
+    body = {"error": {"message": "slow down"}}
+    return Step(status=429, body=body, headers={"Retry-After": seconds})
+
+
+async def test_an_endpoint_that_is_busy_for_a_moment_is_waited_for(pair: Pair) -> None:
+    pair.first.add(limited("1"), Step(text="Free again."))
+    begun = asyncio.get_running_loop().time()
+    shown = await pair.house.ask("Hello")
+    answered(shown, "Free again.")
+    assert asyncio.get_running_loop().time() - begun >= 1
+    assert pair.asked == (2, 0)
+    assert shown.reply.waits_for == ""
+
+
+async def test_it_is_waited_for_once(pair: Pair) -> None:
+    pair.first.add(limited("1"), limited("1"))
+    pair.second.add(Step(text="From the other."))
+    answered(await pair.house.ask("Hello"), "From the other.")
+    assert pair.asked == (2, 1)
+
+
+async def test_a_longer_limit_is_not_waited_for(pair: Pair) -> None:
+    pair.first.add(limited("30"))
+    pair.second.add(Step(text="From the other."))
+    answered(await pair.house.ask("Hello"), "From the other.")
+    assert pair.asked == (1, 1)
+
+
+async def test_a_failure_is_logged_once(pair: Pair, caplog: pytest.LogCaptureFixture) -> None:
+    pair.first.add(Step(status=401, body={"error": {"message": "wrong key"}}))
+    pair.second.add(DOWN)
+    await pair.house.ask("Hello")
+    assert caplog.text.count("wrong key") == caplog.text.count("boom") == 1
+    assert f"endpoint 1 of server {GUILD}" in caplog.text
 
 
 async def test_why_the_first_one_failed_is_told_if_all_fail(pair: Pair) -> None:

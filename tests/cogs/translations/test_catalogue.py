@@ -12,6 +12,7 @@ from chat.admission import DMS_CLOSED
 from chat.breaker import Resting
 from chat.ending import INCOMPLETE, RESTARTING, STOPPED
 from chat.line import place_in_words
+from chat.starting import BUSY
 from chat.toolwork import WITHDRAWN_NOTICE
 from chat.turn import (
     CALL_FAILED,
@@ -46,6 +47,7 @@ NOTICES = (
     CALL_FAILED,
     TOO_MANY_ROUNDS,
     READING,
+    BUSY,
     WITHDRAWN_NOTICE,
     INCOMPLETE,
     STOPPED,
