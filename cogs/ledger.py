@@ -50,7 +50,7 @@ class Ledger:
 
 async def _after(earlier: asyncio.Task[None] | None, note: Coroutine[Any, Any, None]) -> None:
     if earlier is not None:
-        await earlier
+        await asyncio.wait([earlier])  # what became of it is its own affair
     try:
         await note
     except StoreError as error:
