@@ -41,6 +41,8 @@ LARGEST_FILE = 10 * 1024 * 1024
 MEMBERS_SEARCH = "knowledge_members_search"
 """Whether members may use /knowledge search."""
 
+NO_DOCUMENTS = "There are no documents there yet. `/knowledge add` puts one in."
+
 _READING_SECONDS = 60.0
 _AFTER_TROUBLE = 60.0
 """Seconds until the next try after trouble with the database."""
@@ -261,6 +263,8 @@ class KnowledgeAdmin:
     async def _searched(self, authorised: AuthorisedContexts, question: str) -> Sequence[Passage]:
         if not authorised.contexts:
             raise KnowledgeRefused("No knowledge is in use in this channel.")
+        if not any([await self._documents.all(context) for context in authorised.contexts]):
+            raise KnowledgeRefused(NO_DOCUMENTS)
         return await self._retriever.search(authorised, question)
 
     async def _extracted(self, data: bytes, *, name: str, content_type: str) -> Extracted:

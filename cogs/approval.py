@@ -41,7 +41,7 @@ _NO_MENTIONS = discord.AllowedMentions.none()
 
 _ANSWERS: Mapping[Decision, str] = {
     "once": "allowed once",
-    "always": "allowed until foreign text arrives",
+    "always": "allowed until outside text is read",
     "denied": "denied",
     "timeout": "not answered in time, so it did not run",
 }
@@ -231,7 +231,7 @@ def _buttons(token: str, locale: Speaks, *, lasting: bool) -> ui.View:
         (tr(locale, "Deny"), "denied", discord.ButtonStyle.danger),
     ]
     if lasting:
-        label = tr(locale, "Allow this tool until foreign text arrives")
+        label = tr(locale, "Allow until outside text is read")
         answers.insert(1, (label, "always", discord.ButtonStyle.secondary))
     for label, decision, style in answers:
         view.add_item(ui.Button(label=label, style=style, custom_id=f"consent:{token}:{decision}"))

@@ -63,12 +63,17 @@ def without_remarks(content: str) -> str:
 
 
 def _used(reply: Reply, locale: Speaks) -> list[str]:
-    """The line that names the tools of a reply, each once, with what became of it if not well."""
-    named = {
-        run.asked.name: "" if run.result.outcome == "ok" else f" ({run.result.outcome})"
-        for run in reply.runs
-        if run.result is not None
-    }
+    """The line that names the tools of a reply, each once, with what became of it if not well.
+
+    A call that was denied takes nothing from an earlier one that ran.
+    """
+    named: dict[str, str] = {}
+    for run in reply.runs:
+        if run.result is not None and (
+            run.result.outcome != "denied" or run.asked.name not in named
+        ):
+            outcome = run.result.outcome
+            named[run.asked.name] = "" if outcome == "ok" else f" ({outcome})"
     if not named:
         return []
     tools = ", ".join(f"{_plain(name)}{end}" for name, end in named.items())

@@ -113,7 +113,7 @@ def usage_text(report: Report, title: str, locale: Speaks) -> str:
         f"**{title}**",
         tr(
             locale,
-            "{turns} answers, {requests} requests, {calls} calls of tools",
+            "answers: {turns}, requests: {requests}, calls of tools: {calls}",
             turns=number(locale, total.turns),
             requests=number(locale, total.requests),
             calls=number(locale, total.tool_calls),
@@ -138,7 +138,7 @@ def usage_text(report: Report, title: str, locale: Speaks) -> str:
     if total.estimated:
         untold = tr(
             locale,
-            "The endpoint did not report the tokens of {number} requests; those are estimated.",
+            "Requests whose tokens the endpoint did not report: {number}. Those are estimated.",
             number=number(locale, total.estimated),
         )
         lines.append(SUBTEXT + untold)

@@ -12,7 +12,7 @@ from chat.overview import Exposure, ExposureChange, Overview, ToolListing
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
 from chat.recording import RecordedRun
 from chat.reply import Reply, ToolRun
-from prompt.values import ToolCall, ToolResult
+from prompt.values import Outcome, ToolCall, ToolResult
 from prompt.verbatim import Verdict
 from tests.loopback.discord_server import Message
 from tests.loopback.discord_server.model import walk_components
@@ -69,8 +69,8 @@ class Stage:
         self._presenter.changed(self.reply)
         return run
 
-    def end_tool(self, run: ToolRun) -> None:
-        run.result = ToolResult(call_id="c1", name=run.call.name, text="ok", outcome="ok")
+    def end_tool(self, run: ToolRun, outcome: Outcome = "ok") -> None:
+        run.result = ToolResult(call_id="c1", name=run.call.name, text=outcome, outcome=outcome)
         self.reply.state = "thinking"
         self._presenter.changed(self.reply)
 

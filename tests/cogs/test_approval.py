@@ -13,7 +13,7 @@ from tests.loopback.discord_server import Interaction, Message, Permission, User
 from tests.loopback.discord_server.model import walk_components
 from tools.policy import POLICIES
 
-ALWAYS = "Allow this tool until foreign text arrives"
+ALWAYS = "Allow until outside text is read"
 
 
 def asks(scene: Scene, **changes: object) -> list[Decision]:

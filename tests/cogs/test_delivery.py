@@ -5,6 +5,7 @@ import pytest
 
 from cogs.delivery import CADENCE
 from cogs.splitting import split
+from prompt.values import Outcome
 from tests.cogs.conftest import Scene
 from tests.cogs.scripted import Stage
 from tests.loopback.discord_server import (
@@ -187,6 +188,26 @@ async def test_a_running_tool_is_one_quiet_line_that_vanishes(scene: Scene) -> N
     assert "Let me roll.\n-# running roll_dice" in seen(answer)
     assert "Let me roll.\n-# thinking" in seen(answer)
     assert answer.text == "Let me roll.\n\nYou rolled a 6.\n-# used roll_dice"
+
+
+async def test_a_tool_that_ran_is_told_as_used_though_a_repeat_was_denied(scene: Scene) -> None:
+    async def script(stage: Stage) -> None:
+        runs: list[tuple[str, Outcome]] = [
+            ("roll_dice", "ok"),
+            ("roll_dice", "denied"),
+            ("forget", "denied"),
+            ("recall", "ok"),
+            ("recall", "failed"),
+        ]
+        for name, outcome in runs:
+            stage.end_tool(stage.begin_tool(name), outcome)
+        stage.say("You rolled a 6.")
+
+    scene.service.script = script
+    scene.ask("roll")
+    await scene.turns_done()
+    (answer,) = scene.answers()
+    assert answer.text.endswith("-# used roll_dice, forget (denied), recall (failed)")
 
 
 async def test_a_tool_before_any_words_shows_its_line_alone(scene: Scene) -> None:

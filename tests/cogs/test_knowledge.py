@@ -216,6 +216,8 @@ async def test_a_document_is_removed_by_what_is_suggested(tmp_path: Path) -> Non
         )
         assert said == "“notes.txt” is removed."
         assert "is empty" in await here.said(channel, admin, "knowledge list", context="K")
+        said = await here.said(channel, admin, "knowledge search", query="beacon", context="K")
+        assert said.startswith("There are no documents there yet.")
 
 
 async def test_members_search_what_their_channel_uses_once_that_is_allowed(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ async def test_everyone_sees_what_they_may_and_no_more(tmp_path: Path) -> None:
                 Amount(turns=1, requests=1, prompt_tokens=tokens),
             )
         mine = await t.slash(t.home_channel, t.alice, "usage")
-        assert "1 answers, 1 requests" in shown(mine).text
+        assert "answers: 1, requests: 1" in shown(mine).text
         assert "`big`" in shown(mine).text
         assert "`other`" not in shown(mine).text
         (picture,) = shown(mine).attachments
