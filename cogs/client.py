@@ -176,7 +176,7 @@ class VerbatimBot(commands.Bot):
         await self.add_cog(Details(self._service))
         await self.add_cog(ReplyButtons(me, self._chat, self._service, self._desk.turns))
         await self.add_cog(Leftovers(self, self._desk.unfinished, ledger))
-        await self.add_cog(Mcp(self._desk.mcp))
+        await self.add_cog(Mcp(self, self._desk.mcp))
         await self.add_cog(Explain(self, self._service))
         await self.add_cog(operator)
         await self.add_cog(Privacy(self._desk, self._service))

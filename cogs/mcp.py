@@ -57,13 +57,20 @@ class Mcp(commands.Cog):
         default_permissions=MANAGE_GUILD,
     )
 
-    def __init__(self, admin: McpAdmin) -> None:
+    def __init__(self, bot: commands.Bot, admin: McpAdmin) -> None:
+        self._bot = bot
         self._admin = admin
 
     async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
         """Integration settings may open a command to anyone; Manage Server is needed still."""
         require_manage_guild(interaction)
         return True
+
+    @commands.Cog.listener()
+    async def on_ready(self) -> None:
+        """Connect to the MCP servers of the servers that the bot is on. It may have been thrown out
+        of some while it was away."""
+        await self._admin.toolset.serve([guild.id for guild in self._bot.guilds])
 
     @commands.Cog.listener()
     async def on_guild_remove(self, guild: discord.Guild) -> None:

@@ -6,7 +6,7 @@ away, or that was never reached, costs its own tools and nothing else.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -105,10 +105,18 @@ class McpToolset:
         self._stopping: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Connect to every server that is switched on, in the background."""
+        """Connect to the operator's servers that are switched on, in the background."""
         await self._entries_of(OPERATORS, self._operators)
-        for guild_id in dict.fromkeys(one.guild_id for one in await self._servers.everywhere()):
-            await self._of_guild(guild_id)
+
+    async def serve(self, guild_ids: Collection[int]) -> None:
+        """Connect to what these guilds have switched on, in the background, and disconnect from
+        what others have: the bot is on no others."""
+        for guild_id in {scope for scope, _ in self._entries} - {OPERATORS, *guild_ids}:
+            self.leave(guild_id)
+        known = dict.fromkeys(one.guild_id for one in await self._servers.everywhere())
+        for guild_id in known:
+            if guild_id in guild_ids:
+                await self._of_guild(guild_id)
 
     async def close(self) -> None:
         """Disconnect from all servers."""

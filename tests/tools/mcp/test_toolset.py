@@ -82,6 +82,23 @@ async def test_a_guilds_server_does_not_exist_for_another(
             assert output.text == '{"name": "ticket", "arguments": {"n": 3}}'
 
 
+async def test_only_servers_of_guilds_that_the_bot_is_on_are_connected_to(
+    store: Store, tmp_path: Path
+):
+    async with unruly() as here, unruly() as left:
+        await bring(store, tmp_path, 42, "here", here.url)
+        await bring(store, tmp_path, 43, "left", left.url)
+        async with toolset(store, tmp_path) as made:
+            await made.start()
+            await made.serve([42, 44])
+            await made.offered(42)
+            assert (len(here.sessions), left.heard) == (1, [])
+            await made.serve([44])
+            async with asyncio.timeout(10):
+                while here.sessions:
+                    await asyncio.sleep(0.01)
+
+
 async def test_what_is_told_of_a_tool(store: Store, tmp_path: Path):
     async with unruly() as server:
         hints = {"readOnlyHint": True, "openWorldHint": False}
