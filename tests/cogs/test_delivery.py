@@ -328,15 +328,17 @@ async def test_a_deleted_reply_ends_the_turn(
 
 
 async def test_a_deleted_question_is_answered_without_a_reference(scene: Scene) -> None:
-    release = asyncio.Event()
+    begun, release = asyncio.Event(), asyncio.Event()
 
     async def script(stage: Stage) -> None:
+        stage.changed()  # the model has begun, so that the question is not just forgotten
+        begun.set()
         await release.wait()
         stage.say("Here you are.")
 
     scene.service.script = script
     question = scene.ask("gone soon")
-    await scene.server.wait_for(lambda record: record.kind == "typing")
+    await asyncio.wait_for(begun.wait(), 5)
     scene.server.driver.delete(question)
     release.set()
     await scene.turns_done()
