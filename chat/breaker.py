@@ -64,6 +64,11 @@ class Breaker:
             return left
         return 0.0 if self._trying else None
 
+    @property
+    def failed_ago(self) -> float | None:
+        """Seconds since the latest failure; None where none was, or it has answered since."""
+        return self._clock() - self._failures[-1] if self._failures else None
+
     @contextmanager
     def request(self) -> Generator[None]:
         """Around one request. Entering raises Resting."""

@@ -154,7 +154,7 @@ class VerbatimBot(commands.Bot):
         for cog in usage_cogs(self._desk, config.config, reads_all=self._reads_all):
             await self.add_cog(cog)
         await self.add_cog(CatchingUp(self, self._desk.channels, self._chat.on_message))
-        await self.add_cog(Endpoints(self._desk.setup, config.config))
+        await self.add_cog(Endpoints(self._desk.setup, config.config, self._desk.schedulers))
         desk = self._desk
         await self.add_cog(
             PersonaCommands(self, desk.personas, desk.whereabouts, self._service, config.config)

@@ -5,7 +5,8 @@ a control acts on stands in its custom id, so that it works after a restart too.
 """
 
 import logging
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 import discord
@@ -13,6 +14,7 @@ from discord import app_commands, ui
 from discord.ext import commands
 
 from chat.guild_setup import GuildSetup
+from chat.scheduler import Schedulers
 from cogs.controls import component_of, managed_guild
 from cogs.forms import EndpointForm, clipped
 from cogs.translations.saying import Speaks, tr
@@ -30,8 +32,11 @@ _REMOVE = "remove"
 class Endpoints(commands.Cog):
     """Adds its command to `family`, the /config group, and serves its controls."""
 
-    def __init__(self, setup: GuildSetup, family: app_commands.Group) -> None:
+    def __init__(
+        self, setup: GuildSetup, family: app_commands.Group, schedulers: Schedulers
+    ) -> None:
         self._setup = setup
+        self._schedulers = schedulers
         family.add_command(
             app_commands.Command(
                 name="endpoints",
@@ -90,12 +95,28 @@ class Endpoints(commands.Cog):
     async def _panel(self, guild_id: int, chosen: str, locale: Speaks) -> tuple[str, ui.View]:
         endpoints = await self._setup.endpoints(guild_id)
         last_resort = await self._setup.last_resort(guild_id)
-        return _in_words(endpoints, locale, last_resort=last_resort), _view(
-            endpoints, chosen, locale, last_resort=last_resort
+        words = _in_words(
+            endpoints,
+            locale,
+            last_resort=last_resort,
+            failed={each.id: self._failed(guild_id, each) for each in endpoints},
         )
+        return words, _view(endpoints, chosen, locale, last_resort=last_resort)
+
+    def _failed(self, guild_id: int, endpoint: GuildEndpoint) -> float | None:
+        """The Unix time at which it last did not answer, unless it has answered since."""
+        breaker = self._schedulers.of(endpoint.base_url, owner=guild_id).breaker
+        ago = breaker.failed_ago
+        return None if ago is None else time.time() - ago
 
 
-def _in_words(endpoints: Sequence[GuildEndpoint], locale: Speaks, *, last_resort: bool) -> str:
+def _in_words(
+    endpoints: Sequence[GuildEndpoint],
+    locale: Speaks,
+    *,
+    last_resort: bool,
+    failed: Mapping[str, float | None],
+) -> str:
     if not endpoints:
         return tr(
             locale,
@@ -113,6 +134,8 @@ def _in_words(endpoints: Sequence[GuildEndpoint], locale: Speaks, *, last_resort
         model = clipped(each.model or tr(locale, "its first model"), 80)
         url = clipped(each.base_url, 150)
         line = tr(locale, "`{model}` at {url}, {key}", model=model, url=url, key=key)
+        if (at := failed[each.id]) is not None:
+            line += tr(locale, "; **did not answer** {when}", when=f"<t:{at:.0f}:R>")
         lines.append(f"{place}. {line}")
     if last_resort:
         last = tr(locale, "the operator's endpoint, if they have approved it")

@@ -1,5 +1,6 @@
 """Several endpoints a server, in an order that its admins choose, over real sockets."""
 
+import re
 from pathlib import Path
 
 from cogs.tree import NOT_ALLOWED
@@ -53,6 +54,9 @@ async def test_a_fallback_is_added_answers_and_changes_places(tmp_path: Path) ->
         panel = shown(await here.slash(here.away_channel, here.stranger, "config endpoints"))
         assert "1. `own-one` at" in panel.text
         assert "2. `other` at" in panel.text
+        first, second_line = panel.text.splitlines()[1:3]
+        assert re.search(r"did not answer\*\* <t:\d+:R>$", first)
+        assert "did not answer" not in second_line
         assert "second-key" not in panel.text
         own, other = await here.desk.setup.endpoints(here.away.id)
         here.server.driver.choose(here.stranger, panel, "endpoints:choose", [other.id])

@@ -177,6 +177,7 @@ async def town(
                 secrets=[OPERATORS_KEY],
                 whereabouts=made.desk.whereabouts,
                 grounder=made.desk.grounder,
+                schedulers=made.desk.schedulers,
             )
             with pointed_at(server):
                 made.bot = VerbatimBot(
