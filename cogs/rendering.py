@@ -81,7 +81,12 @@ def _used(reply: Reply, locale: Speaks) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    return name.replace("__", r"\_\_")
+    """A tool's name as members read it: of an MCP server's tool its own, and where it is from."""
+    match name.split("__"):
+        case ["mcp", server, own]:
+            return f"{own} ({server})"
+        case _:
+            return name.replace("__", r"\_\_")
 
 
 def _status(reply: Reply, locale: Speaks, *, begun: bool, now: float) -> str:

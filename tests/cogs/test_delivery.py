@@ -225,6 +225,18 @@ async def test_a_tool_before_any_words_shows_its_line_alone(scene: Scene) -> Non
     assert answer.text == "Noon.\n-# used current_time"
 
 
+async def test_a_tool_of_an_mcp_server_is_named_as_people_would(scene: Scene) -> None:
+    async def script(stage: Stage) -> None:
+        stage.end_tool(stage.begin_tool("mcp__docs__look_up"))
+        stage.say("Found.")
+
+    scene.service.script = script
+    scene.ask("look it up")
+    await scene.turns_done()
+    (answer,) = scene.answers()
+    assert answer.text == "Found.\n-# used look_up (docs)"
+
+
 async def test_notices_stand_under_the_answer_or_after_a_full_one(scene: Scene) -> None:
     async def script(stage: Stage) -> None:
         stage.say(stage.request.message.text)
