@@ -303,9 +303,9 @@ async def test_long_work_is_told_of_and_goes_on_once_discord_waits_no_longer(
     async with town(tmp_path) as here:
         channel, admin, bot = here.home_channel, here.operator, here.bot
         await here.said(channel, admin, "knowledge create", name="K")
-        for hand_over, number in ((60.0, 1), (0.3, 2)):
+        for hand_over, number in ((60.0, 1), (0.05, 2)):
             await bot.remove_cog("Knowledge")
-            adding = Adding(here.desk.knowledge, every=0.1, hand_over=hand_over)
+            adding = Adding(here.desk.knowledge, every=0.01, hand_over=hand_over)
             assert bot.user is not None
             await bot.add_cog(Knowledge(bot, bot.user, here.desk.knowledge, adding))
             long = Upload(filename=f"{number}.txt", data=f"{number} ".encode() * 300_000)
