@@ -69,10 +69,10 @@ class Reply:
     failed. `files` go with the answer, `sources` are the documents that it rests on. `remedy` is
     for surfaces that only an operator sees. `waits_for` tells, while that may take long, what the
     turn waits for; it is shown quietly and goes away, and is no answer. `unheard` tells that
-    nothing has come of the request that is out. `silent` tells that an
-    empty answer is to stay one, `is_cut` that its words break off, `has_thought` that there is
-    thinking beside them. `holds_back` tells whether the words of a round so far are not to be seen
-    yet; once they are seen, they stay.
+    the first request is out and nothing has come of it. `silent` tells that an empty answer is to
+    stay one, `is_cut` that its words break off, `has_thought` that there is thinking beside them.
+    `holds_back` tells whether the words of a round so far are not to be seen yet; once they are
+    seen, they stay.
     """
 
     state: ReplyState = "waiting"

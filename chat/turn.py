@@ -104,6 +104,7 @@ class TurnRun:
         self._rounds = 0
         self._exchanges: list[PromptItem] = []
         self._last = False
+        self._heard = False
         self._spoke = False
         self._brought: list[str] = []
         self._answered = False
@@ -243,7 +244,7 @@ class TurnRun:
         got = Round()
         self._spoke = False
         self.field_sent = prompt.report.mode in {"native", "verbatim"}
-        self._reply.state, self._reply.unheard = "thinking", True
+        self._reply.state, self._reply.unheard = "thinking", not self._heard
         self._reply.holds_back = partial(may_be_echo, surface=prompt.surface)
         self._changed()
         recorder = Recorder(prompt, options)
@@ -286,7 +287,8 @@ class TurnRun:
 
         def heard() -> None:
             timer.cancel()
-            if self._reply.unheard:
+            self._heard = True
+            if self._reply.unheard or self._reply.waits_for:
                 self._reply.unheard, self._reply.waits_for = False, ""
                 self._changed()
 
