@@ -77,7 +77,11 @@ def test_what_is_no_ciphertext_is_not_echoed(tmp_path: Path, token: str):
     assert not token or token not in str(caught.value)
 
 
-@pytest.mark.parametrize("written", ["hunter2", "a" * 43, f"{OLD},hunter2", "ü", ",", ""])
+@pytest.mark.parametrize(
+    "written",
+    ["hunter2", "a" * 43, f"{OLD},hunter2", "ü", ",", ""],
+    ids=["word", "short", "second", "letter", "comma", "empty"],
+)
 def test_a_key_file_that_holds_none_is_refused_unseen(tmp_path: Path, written: str):
     (tmp_path / KEY_NAME).write_text(written, encoding="utf-8")
     with pytest.raises(StoreError, match="no usable key") as caught:
