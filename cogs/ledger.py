@@ -40,9 +40,9 @@ class Ledger:
             self._then(self._kept.ended(message_ids))
 
     async def settle(self) -> None:
-        """Wait until all that was noted is on the disk."""
+        """Wait until all that was noted is on the disk; giving up the wait gives up no note."""
         if self._latest is not None:
-            await self._latest
+            await asyncio.wait([self._latest])
 
     def _then(self, note: Coroutine[Any, Any, None]) -> None:
         self._latest = asyncio.create_task(_after(self._latest, note))

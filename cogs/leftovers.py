@@ -8,7 +8,6 @@ about stays for the next start.
 import asyncio
 import logging
 from collections.abc import Sequence
-from itertools import groupby
 
 import discord
 from discord.ext import commands
@@ -56,6 +55,8 @@ class Leftovers(commands.Cog):
         """Leave the rest for the next start."""
         if self._marking is not None:
             self._marking.cancel()
+            await asyncio.wait([self._marking])
+            await self._ledger.settle()
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
@@ -66,23 +67,21 @@ class Leftovers(commands.Cog):
             self._marking = asyncio.create_task(self._see_to(left, questions))
 
     async def _see_to(self, left: Sequence[HalfWritten], questions: Sequence[OpenQuestion]) -> None:
-        in_order = sorted(left, key=lambda each: (each.turn_id, each.message_id))
+        # Where both are listed, the question tells nothing that its messages do not.
+        open_ = {each.asked_message_id: each for each in (*questions, *left)}
         seen_to = 0
-        for _, messages in groupby(in_order, key=lambda each: each.turn_id):
-            reply = list(messages)
+        for asked_id, question in open_.items():
+            reply = [each for each in left if each.asked_message_id == asked_id]
             try:
-                seen_to += await self._mark(reply)
+                if reply:
+                    seen_to += await self._mark(reply)
+                else:
+                    seen_to += await self._look_behind(question)
             except (discord.HTTPException, *NETWORK_ERRORS) as error:
                 if _may_pass(error):
                     continue
             self._ledger.ended([each.message_id for each in reply])
-        for question in questions:
-            try:
-                seen_to += await self._look_behind(question)
-            except (discord.HTTPException, *NETWORK_ERRORS) as error:
-                if _may_pass(error):
-                    continue
-            self._ledger.answered(question.asked_message_id)
+            self._ledger.answered(asked_id)
         await self._ledger.settle()
         log.info("Left open when the bot was killed, and marked now: %d.", seen_to)
 

@@ -1,9 +1,11 @@
 """Replies that another process left half-written, as the next start finds them."""
 
+from dataclasses import asdict, replace
+
 from cogs.leftovers import INTERRUPTED
 from cogs.rendering import SUBTEXT
 from data.store import Store
-from data.unfinished import HalfWritten
+from data.unfinished import HalfWritten, OpenQuestion
 from tests.cogs.conftest import Scene
 from tests.cogs.scripted import labels
 from tests.loopback.discord_server import Message, Status
@@ -15,16 +17,19 @@ async def left(scene: Scene, store: Store, *texts: str) -> list[Message]:
     reply = [scene.server.driver.say(scene.channel, scene.server.bot, text) for text in texts]
     for message in reply:
         await store.unfinished.begun(
-            HalfWritten(
-                message_id=message.id,
-                guild_id=scene.guild.id,
-                channel_id=scene.channel.id,
-                member_id=scene.alice.id,
-                asked_message_id=asked.id,
-                turn_id=asked.id,
-            )
+            HalfWritten(message_id=message.id, **asdict(question(scene, asked)))
         )
     return reply
+
+
+def question(scene: Scene, asked: Message) -> OpenQuestion:
+    return OpenQuestion(
+        guild_id=scene.guild.id,
+        channel_id=scene.channel.id,
+        member_id=scene.alice.id,
+        asked_message_id=asked.id,
+        turn_id=asked.id,
+    )
 
 
 async def test_only_the_last_message_is_marked_and_its_status_goes(
@@ -69,3 +74,21 @@ async def test_what_is_gone_is_forgotten_and_trouble_is_tried_again(
     await scene.turns_done()
     await scene.stop()
     assert [each.message_id for each in await store.unfinished.all()] == [stays.id]
+
+
+async def test_a_half_written_reply_that_was_deleted_was_answered_enough(
+    quiet_scene: Scene, store: Store
+) -> None:
+    scene = quiet_scene
+    (gone,) = await left(scene, store, "half")
+    (half,) = await store.unfinished.all()
+    await store.unfinished.asked(
+        replace(question(scene, gone), asked_message_id=half.asked_message_id)
+    )
+    scene.server.driver.delete(gone)
+    (waiting,) = await left(scene, store, "-# thinking")
+    await scene.start()
+    await scene.server.journal.until(lambda: "Delete" in labels(waiting), timeout=5)
+    await scene.stop()
+    assert [m for m in scene.answers() if m is not waiting] == []
+    assert await store.unfinished.questions() == []
