@@ -45,11 +45,16 @@ def component_of(interaction: discord.Interaction) -> Component | None:
     return Component(custom_id=data["custom_id"], values=data.get("values", ()))
 
 
+def guild_of_manager(interaction: discord.Interaction) -> int | None:
+    """The guild that whoever acts here may manage; None if there is none."""
+    return interaction.guild_id if interaction.permissions.manage_guild else None
+
+
 async def managed_guild(interaction: discord.Interaction) -> int | None:
     """The guild that whoever used a control may manage. None if there is none, which they are
     told."""
-    guild_id = interaction.guild_id
-    if guild_id is None or not interaction.permissions.manage_guild:
+    guild_id = guild_of_manager(interaction)
+    if guild_id is None:
         await answer_privately(interaction, NOT_ALLOWED)
         return None
     return guild_id

@@ -15,6 +15,7 @@ from discord.ext import commands
 from chat.knowledge_admin import KnowledgeAdmin, KnowledgeRefused
 from cogs.adding import Adding, Keep, file_of, linked, written
 from cogs.choices import choices
+from cogs.controls import guild_of_manager
 from cogs.forms import clipped
 from cogs.knowledge_controls import ContextChoice, Deletion
 from cogs.knowledge_words import (
@@ -255,9 +256,9 @@ class Knowledge(commands.Cog):
         self, interaction: discord.Interaction, current: str
     ) -> list[app_commands.Choice[str]]:
         """Names of this server's contexts, to those who may manage it."""
-        if interaction.guild_id is None or not interaction.permissions.manage_guild:
+        if (guild_id := guild_of_manager(interaction)) is None:
             return []
-        names = await self._admin.names(interaction.guild_id)
+        names = await self._admin.names(guild_id)
         return choices(names, current)
 
     @remove.autocomplete("document")
@@ -265,11 +266,11 @@ class Knowledge(commands.Cog):
         self, interaction: discord.Interaction, current: str
     ) -> list[app_commands.Choice[str]]:
         """Documents of the context that was filled in."""
-        if interaction.guild_id is None or not interaction.permissions.manage_guild:
+        if (guild_id := guild_of_manager(interaction)) is None:
             return []
         try:
             context = str(interaction.namespace.context or "")
-            documents = await self._admin.documents(interaction.guild_id, context)
+            documents = await self._admin.documents(guild_id, context)
         except KnowledgeRefused:
             return []
         return [

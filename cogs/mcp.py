@@ -20,6 +20,7 @@ from chat.mcp_admin import (
     is_plain,
 )
 from cogs.choices import choices
+from cogs.controls import guild_of_manager
 from cogs.forms import Form
 from cogs.translations.figures import number
 from cogs.translations.saying import Speaks, retold, tr, tr_count
@@ -161,9 +162,9 @@ class Mcp(commands.Cog):
         self, interaction: discord.Interaction, current: str
     ) -> list[app_commands.Choice[str]]:
         """Names of the guild's own servers, to those who may manage them."""
-        if interaction.guild_id is None or not interaction.permissions.manage_guild:
+        if (guild_id := guild_of_manager(interaction)) is None:
             return []
-        names = await self._admin.names(interaction.guild_id)
+        names = await self._admin.names(guild_id)
         return choices(names, current)
 
     async def _begin(self, interaction: discord.Interaction) -> int:

@@ -18,7 +18,13 @@ from chat.desk import Desk
 from chat.entries import SetupRefused
 from chat.portability import LARGEST_FILE, Imported
 from cogs.choices import choices
-from cogs.controls import CHOOSABLE, MOST_CHOICES, component_of, managed_guild
+from cogs.controls import (
+    CHOOSABLE,
+    MOST_CHOICES,
+    component_of,
+    guild_of_manager,
+    managed_guild,
+)
 from cogs.forms import EndpointForm, clipped
 from cogs.probing import probe_offer
 from cogs.translations.saying import Speaks, retold, tr
@@ -142,17 +148,17 @@ class Setup(commands.Cog):
     async def _suggest_models(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
-        if interaction.guild_id is None or not interaction.permissions.manage_guild:
+        if (guild_id := guild_of_manager(interaction)) is None:
             return []
-        names = await self._desk.setup.models(interaction.guild_id, by=interaction.user.id)
+        names = await self._desk.setup.models(guild_id, by=interaction.user.id)
         return choices(names, typed)
 
     async def _suggest_endpoints(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
-        if interaction.guild_id is None or not interaction.permissions.manage_guild:
+        if (guild_id := guild_of_manager(interaction)) is None:
             return []
-        own = await self._desk.setup.endpoints(interaction.guild_id)
+        own = await self._desk.setup.endpoints(guild_id)
         return choices(dict.fromkeys(each.base_url for each in own), typed)
 
     async def _channels(self, interaction: discord.Interaction) -> None:

@@ -5,6 +5,7 @@ posted, both until the reply has ended. What a start finds was left by a process
 """
 
 import json
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -47,14 +48,9 @@ class Unfinished:
         async with self._database.transaction() as transaction:
             await transaction.run(
                 """INSERT OR REPLACE INTO open_questions
-                    (asked_message_id, guild_id, channel_id, member_id, turn_id, at)
+                    (guild_id, channel_id, member_id, asked_message_id, turn_id, at)
                 VALUES (?, ?, ?, ?, ?, ?)""",
-                question.asked_message_id,
-                question.guild_id,
-                question.channel_id,
-                question.member_id,
-                question.turn_id,
-                to_column(datetime.now(UTC)),
+                *_values(question),
             )
 
     async def answered(self, asked_message_id: int) -> None:
@@ -67,16 +63,7 @@ class Unfinished:
     async def questions(self) -> Sequence[OpenQuestion]:
         """Every question that is listed, in the order in which they were asked."""
         rows = await self._database.read("SELECT * FROM open_questions ORDER BY asked_message_id")
-        return [
-            OpenQuestion(
-                guild_id=row["guild_id"],
-                channel_id=row["channel_id"],
-                member_id=row["member_id"],
-                asked_message_id=row["asked_message_id"],
-                turn_id=row["turn_id"],
-            )
-            for row in rows
-        ]
+        return [OpenQuestion(**_question(row)) for row in rows]
 
     async def begun(self, message: HalfWritten) -> None:
         """A message was posted, and its reply goes on."""
@@ -86,12 +73,7 @@ class Unfinished:
                     (message_id, guild_id, channel_id, member_id, asked_message_id, turn_id, at)
                 VALUES (?, ?, ?, ?, ?, ?, ?)""",
                 message.message_id,
-                message.guild_id,
-                message.channel_id,
-                message.member_id,
-                message.asked_message_id,
-                message.turn_id,
-                to_column(datetime.now(UTC)),
+                *_values(message),
             )
 
     async def ended(self, message_ids: Sequence[int]) -> None:
@@ -106,14 +88,16 @@ class Unfinished:
     async def all(self) -> Sequence[HalfWritten]:
         """Every message that is listed, in the order in which they were posted."""
         rows = await self._database.read("SELECT * FROM unfinished_replies ORDER BY message_id")
-        return [
-            HalfWritten(
-                message_id=row["message_id"],
-                guild_id=row["guild_id"],
-                channel_id=row["channel_id"],
-                member_id=row["member_id"],
-                asked_message_id=row["asked_message_id"],
-                turn_id=row["turn_id"],
-            )
-            for row in rows
-        ]
+        return [HalfWritten(message_id=row["message_id"], **_question(row)) for row in rows]
+
+
+_QUESTION = ("guild_id", "channel_id", "member_id", "asked_message_id", "turn_id")
+"""Columns that both tables have, in the order in which they are written; then comes `at`."""
+
+
+def _values(question: OpenQuestion) -> tuple[int | str, ...]:
+    return (*(getattr(question, name) for name in _QUESTION), to_column(datetime.now(UTC)))
+
+
+def _question(row: sqlite3.Row) -> dict[str, int]:
+    return {name: row[name] for name in _QUESTION}
