@@ -6,6 +6,7 @@ could not be filled in, and what was entered comes back as a file where it is no
 
 import io
 import logging
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -141,16 +142,16 @@ class PersonaCommands(commands.Cog):
         )
 
 
-class _TextsForm(Form):
+class _TextsForm(Form, ABC):
     """A form whose texts come back where they are not kept."""
 
+    @abstractmethod
     async def _keep(self, guild_id: int) -> tuple[str, ...]:
         """Keep what was entered, and return what is doubtful about it. Raises TextRefused."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _fields(self) -> dict[str, str]:
         """What was entered, by name."""
-        raise NotImplementedError
 
     async def on_submit(self, interaction: discord.Interaction, /) -> None:
         """Check and keep what was entered."""
