@@ -38,6 +38,8 @@ def listens(url: str) -> bool:
     try:
         with socket.create_connection((address.hostname, address.port), timeout=1):
             return True
+    except ConnectionResetError:
+        return True  # closing at this very moment: not gone before it refuses
     except ConnectionRefusedError:
         return False
 
