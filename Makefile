@@ -1,6 +1,8 @@
 # Two targets do everything: `make run` starts the bot, `make test` checks the whole tree.
 PYTHON ?= python3
 PY := .venv/bin/python
+# Processes that share the tests, a file each at a time.
+JOBS ?= 2
 
 .PHONY: run test check lint types imports unit e2e mcp bench mutants lock clean .venv
 
@@ -23,7 +25,7 @@ imports: .venv
 	.venv/bin/lint-imports
 
 unit: .venv
-	$(PY) -m pytest -q
+	$(PY) -m pytest -q -n $(JOBS) --dist loadfile
 
 # The main job on real input: bot process, loopback Discord, embedded model. Fetches the model once.
 e2e: .venv

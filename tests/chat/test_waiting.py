@@ -222,13 +222,14 @@ async def test_waiting_in_line_counts_towards_no_timeout(store: Store) -> None:
 
 
 async def three_turns(scene: Scene, *, guild: int) -> list[list[str]]:
-    """What the turns of three channels wait for."""
+    """What the turns of three channels wait for, those that wait least first: which of questions
+    that arrive at once is in line first is not said."""
     scene.endpoint.add(*(Step(text="Done.", pause=0.05) for _ in range(3)))
     turns = [
         scene.ask(word, guild=guild, channel=guild * 10 + at)
         for at, word in enumerate(("apples", "pears", "plums"))
     ]
-    return [(await asked.done()).awaited for asked in turns]
+    return sorted([(await asked.done()).awaited for asked in turns], key=len)
 
 
 ONE_BY_ONE = [
