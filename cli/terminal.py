@@ -9,7 +9,8 @@ import codecs
 import io
 import os
 import threading
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 _KEPT = {0x09, 0x0A}
@@ -49,16 +50,26 @@ def forsake(stream: TextIO) -> None:
     os.close(nowhere)
 
 
+@contextmanager
+def closing_descriptor(descriptor: int) -> Generator[None]:
+    """Close a file descriptor in the end."""
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
 class InputLines:
     """Lines of an input stream for a running event loop.
 
-    A thread reads the stream's descriptor until it ends, so whatever is typed while an answer
+    A thread reads the stream's input until it ends, so whatever is typed while an answer
     runs waits in line. A terminal read cannot be called off: the thread lives as long as
-    the stream or the process, and nothing else may read the stream meanwhile.
+    the input or the process, and nothing else may read the stream meanwhile. It reads a
+    descriptor of its own: the stream's number may be another file's once the stream is closed.
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._descriptor = stream.fileno()
+        self._descriptor = os.dup(stream.fileno())
         self._encoding = os.device_encoding(self._descriptor) or stream.encoding
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
@@ -76,7 +87,8 @@ class InputLines:
         # Past the stream's own buffer, whose lock a blocked thread would hold at exit.
         decoder = codecs.getincrementaldecoder(self._encoding)("replace")
         rest = ""
-        with suppress(RuntimeError):  # the loop was closed: nobody listens any more
+        # RuntimeError: the loop was closed, and nobody listens any more.
+        with closing_descriptor(self._descriptor), suppress(RuntimeError):
             while data := self._read_some():
                 *lines, rest = (rest + decoder.decode(data)).split("\n")
                 for line in lines:

@@ -47,3 +47,18 @@ async def test_bytes_that_are_no_text_are_replaced() -> None:
         os.close(sink)
         assert await lines.next() == "a\ufffdb"
         assert await lines.next() is None
+
+
+async def test_nothing_is_read_from_a_file_that_took_the_number_of_a_closed_stream() -> None:
+    source, sink = os.pipe()
+    with os.fdopen(source, "r", encoding="utf-8") as stream:
+        lines = InputLines(stream)
+    other, other_sink = os.pipe()
+    os.dup2(other, source)
+    os.write(other_sink, b"not for the console\n")
+    os.write(sink, b"typed\n")
+    os.close(sink)
+    assert [await lines.next(), await lines.next()] == ["typed", None]
+    assert os.read(source, 4096) == b"not for the console\n"
+    for descriptor in {source, other, other_sink}:
+        os.close(descriptor)
