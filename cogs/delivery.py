@@ -121,6 +121,7 @@ class Delivery:
         self._reply = Reply()
         self._wake, self._final = asyncio.Event(), asyncio.Event()
         self._due = 0.0
+        self._is_split = False  # a message has just become full, and the next is to follow at once
         self._failures = 0
         self._in_doubt = False  # whether the next message may exist already
         self._is_lost = self._is_withdrawn = self._is_incomplete = False
@@ -199,7 +200,8 @@ class Delivery:
     async def _type(self) -> None:
         while not self._sent:  # edits would not end the indicator
             try:
-                await self._question.channel.typing()
+                if not self._pace.is_crowded:  # else its request would keep words back
+                    await self._question.channel.typing()
             except (discord.HTTPException, *NETWORK_ERRORS) as error:
                 log.debug("The typing indicator failed: %s", error)
             await asyncio.sleep(_TYPING_EVERY)
@@ -211,7 +213,7 @@ class Delivery:
             if (wait := self._due - clock.time()) > 0:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._final.wait(), wait)
-            await self._pace.turn()  # the text grows meanwhile
+            await self._pace.turn(ahead=self._is_split)  # the text grows meanwhile
             self._wake.clear()
             final, started = self._final.is_set(), clock.time()
             try:
@@ -221,7 +223,8 @@ class Delivery:
             else:
                 self._failures = 0
             if more:
-                self._due = max(self._due, started + self._pause(clock.time() - started))
+                pause = 0.0 if self._is_split else self._pause(clock.time() - started)
+                self._due = max(self._due, started + pause)
                 self._wake.set()
             elif final:
                 return
@@ -239,7 +242,7 @@ class Delivery:
 
     async def _step(self, *, final: bool) -> bool:
         """Make the one request that is due. False if what is shown is what should be."""
-        wanted = self._wanted(final=final)
+        wanted, self._is_split = self._wanted(final=final), False
         for index, shown in enumerate(wanted):
             if index == len(self._sent):
                 if self._is_withdrawn:
@@ -248,6 +251,7 @@ class Delivery:
                 return True
             if shown != self._shown[index]:
                 await self._edit(index, shown)
+                self._is_split = index + 1 < len(wanted)
                 return True
         if len(self._sent) > len(wanted) > 0:
             with contextlib.suppress(discord.NotFound):

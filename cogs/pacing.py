@@ -5,7 +5,7 @@ whoever goes over it again and again. discord.py minds the limits of single rout
 this one only once it is hit.
 
 Invariant: within any window no more requests begin than are allowed, counted by when they really
-began, and they begin in the order in which they came.
+began, and they begin in the order in which they came, but for those who are let ahead.
 """
 
 from __future__ import annotations
@@ -34,14 +34,32 @@ class Pace:
 
     def __init__(self, most: int, *, seconds: float = 1.0) -> None:
         self._begun = deque[float](maxlen=most)
-        self._seconds = seconds
-        self._line = asyncio.Lock()
+        self._most, self._seconds = most, seconds
+        self._line, self._head = asyncio.Lock(), asyncio.Lock()
+        self._waiting = 0
 
-    async def turn(self) -> None:
-        """Wait until one more may begin; it counts from the return of this."""
+    @property
+    def is_crowded(self) -> bool:
+        """Whether who comes now has to wait for more than a window."""
+        return self._waiting >= self._most
+
+    async def turn(self, *, ahead: bool = False) -> None:
+        """Wait until one more may begin; it counts from the return of this. Who goes `ahead` waits
+        for one of the line at most."""
+        self._waiting += 1
+        try:
+            if ahead:
+                await self._begin()
+            else:
+                async with self._line:
+                    await self._begin()
+        finally:
+            self._waiting -= 1
+
+    async def _begin(self) -> None:
         clock = asyncio.get_running_loop().time
-        async with self._line:
-            while len(self._begun) == self._begun.maxlen:
+        async with self._head:
+            while len(self._begun) == self._most:
                 wait = self._begun[0] + self._seconds - clock()
                 if wait <= 0:
                     break

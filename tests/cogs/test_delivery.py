@@ -144,6 +144,26 @@ async def test_a_long_answer_overflows_into_messages_that_are_then_left_alone(
         assert len([v for v in earlier.versions if v.at > later.versions[0].at]) <= 1
 
 
+async def test_what_a_full_message_does_not_hold_follows_at_once(quiet_scene: Scene) -> None:
+    # A cadence of its own for it would keep the words back twice as long as any others.
+    buckets = quiet_scene.server.limits.buckets
+    buckets.update(dict.fromkeys(buckets, Bucket(requests=40, seconds=1.0)))
+    await quiet_scene.start(cadence=1.5)
+
+    async def script(stage: Stage) -> None:
+        stage.say("lorem ipsum " * 10)
+        await quiet_scene.server.wait_for_message(quiet_scene.channel, lambda _: True)
+        stage.say("dolor sit amet " * 200)
+        await asyncio.sleep(3.5)
+
+    quiet_scene.service.script = script
+    quiet_scene.ask("write")
+    await quiet_scene.turns_done()
+    first, second = quiet_scene.answers()
+    filled = next(v.at for v in first.versions if len(v.text) > 1000)
+    assert second.versions[0].at - filled < 0.75
+
+
 async def test_a_fence_goes_on_in_the_next_message(scene: Scene) -> None:
     code = "\n".join(f"value_{number} = {number}" for number in range(300))
 

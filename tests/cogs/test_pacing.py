@@ -54,6 +54,47 @@ async def test_replies_are_spread_over_a_second() -> None:
     assert begun[-1] - begun[0] < 0.6
 
 
+async def test_who_goes_ahead_waits_for_one_at_most() -> None:
+    pace = Pace(1, seconds=0.05)
+    order: list[str] = []
+
+    async def one(name: str, *, ahead: bool = False) -> None:
+        await pace.turn(ahead=ahead)
+        order.append(name)
+
+    names = ("first", "second", "third", "fourth")
+    tasks = [asyncio.create_task(one(name)) for name in names]
+    await asyncio.sleep(0)
+    tasks.append(asyncio.create_task(one("ahead", ahead=True)))
+    await asyncio.gather(*tasks)
+    assert order == ["first", "second", "ahead", "third", "fourth"]
+
+
+async def test_it_is_crowded_while_more_than_a_window_waits() -> None:
+    pace = Pace(2, seconds=0.05)
+    tasks = [asyncio.create_task(pace.turn()) for _ in range(3)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert not pace.is_crowded
+    tasks += [asyncio.create_task(pace.turn()) for _ in range(2)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert pace.is_crowded
+    tasks[-1].cancel()
+    await asyncio.wait(tasks)
+    assert not pace.is_crowded
+
+
+async def test_where_words_wait_nothing_is_spent_on_the_typing_indicator(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pace, "is_crowded", property(lambda _: True))
+    scene.ask("hello")
+    await scene.turns_done()
+    assert [answer.text for answer in scene.answers()] == ["Hello."]
+    assert scene.server.journal.of("typing") == []
+
+
 async def test_who_gives_up_waiting_holds_up_nobody() -> None:
     pace = Pace(1, seconds=0.1)
     await pace.turn()
@@ -92,13 +133,13 @@ async def listening() -> AsyncGenerator[str]:
     ],
 )
 async def test_only_what_discord_counts_waits(path: str, waits: bool) -> None:
-    pace = Pace(1, seconds=0.2)
+    pace = Pace(1, seconds=1.0)
     clock = asyncio.get_running_loop().time
     async with listening() as origin, aiohttp.ClientSession(trace_configs=[paced(pace)]) as http:
         await pace.turn()
         begun = clock()
         async with http.get(origin + path):
-            assert (clock() - begun > 0.1) is waits
+            assert (clock() - begun > 0.5) is waits
 
 
 async def test_who_gives_up_while_discord_has_all_wait_holds_up_nobody(scene: Scene) -> None:
