@@ -20,8 +20,8 @@ from collections import defaultdict
 
 from aiohttp import web
 
-_SLOTS = 64
-"""That the server tells of: the most that the bot believes."""
+_SLOTS = 512
+"""That the server tells of: the line is not what is measured."""
 
 _VOCABULARY = """
 the a of in and which under over beside river harbour lantern slate copper meadow winter ferry
