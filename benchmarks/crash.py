@@ -9,7 +9,8 @@ set and come due. At a random moment the process gets SIGKILL and is started aga
 Invariant: what the bot acknowledged, to a member or to the model, is a promise. After every kill
 the database must be sound and hold every promise; in the end every reply is complete or marked and
 every reminder was told once. Exit status 1 if anything of that is not so. A question whose reply
-had not begun when the bot was killed may stay unanswered; those are counted.
+had not begun when the bot was killed is told so, or stays as it is where it was not taken up yet;
+both are counted.
 """
 
 import argparse
@@ -29,7 +30,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from chat.tool_settings import TOOLS
-from cogs.leftovers import INTERRUPTED
+from cogs.leftovers import INTERRUPTED, UNANSWERED
 from data.migrate import MIGRATIONS, find_migrations
 from data.store import DATABASE_NAME
 from prompt.values import Json
@@ -190,13 +191,13 @@ class Rehearsal:
         steps = [Step(when=newest, text=f"{words}.", split=5, pause=0.02)]
         if number % ERRANDS == 0:
             arguments = {
-                "text": f"errand {number}",
+                "text": _errand(number),
                 "when": f"in {self._random.randint(*DUE_IN)} seconds",
             }
             call = f"set_reminder({json.dumps(arguments)})"
             # The result of the call holds its words, the question does not.
             steps = [
-                Step(when=f": errand {number}", text=f"{words}.", split=5, pause=0.02),
+                Step(when=f": {_errand(number)}", text=f"{words}.", split=5, pause=0.02),
                 Step(when="[tool result] set_reminder: {", text="It did not work."),
                 Step(when=newest, text=call, split=5, pause=0.01),
             ]
@@ -367,10 +368,17 @@ class Rehearsal:
             return "left open"
         if INTERRUPTED in reply.text:
             return "marked"
+        if UNANSWERED in reply.text:
+            return "told that there is none"
         if self._texts[number] not in reply.text:
             self._faults.append(f"question {number} was answered with {reply.text[:80]!r}")
             return "wrong"
         return "complete"
+
+
+def _errand(number: int) -> str:
+    """What a reminder is about; none is the beginning of another."""
+    return f"errand {number:04}"
 
 
 def _said(used: Interaction) -> str:
