@@ -66,6 +66,6 @@ def test_taking_back_many_lines_costs_linear_time() -> None:
         start = line * 20
         events += [TextDelta(text="x", span=(at, at + 1)) for at in range(start, start + 20)]
         events.append(Reclassified(text="x" * 10, span=(start, start + 10)))
-    started = time.monotonic()
+    started = time.process_time()
     assert len(printable(events, fault=None)) == 10_001
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5

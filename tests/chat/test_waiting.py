@@ -83,6 +83,13 @@ class Asked:
     task: asyncio.Task[None]
     history: Channel
 
+    async def waits(self) -> "Asked":
+        """Wait until it is in line; questions asked at once may get there in any order."""
+        async with asyncio.timeout(5):
+            while not self.watcher.awaited[-1:] or not self.watcher.awaited[-1]:
+                await asyncio.sleep(0.005)
+        return self
+
     async def done(self) -> Watcher:
         async with asyncio.timeout(10):
             await self.task
@@ -123,10 +130,10 @@ async def made(
 
 
 async def test_those_who_wait_read_their_place_until_it_is_their_turn(scene: Scene) -> None:
-    scene.endpoint.add(*(Step(text="Done.", pause=0.03) for _ in range(3)))
+    scene.endpoint.add(*(Step(text="Done.", pause=0.05) for _ in range(3)))
     first = scene.ask("apples")
     await scene.requests(1)
-    second = scene.ask("pears", guild=8, channel=80, author=BOB)
+    second = await scene.ask("pears", guild=8, channel=80, author=BOB).waits()
     third = scene.ask("plums", guild=9, channel=90, author=CY)
     watchers = [await asked.done() for asked in (first, second, third)]
     assert [watcher.awaited for watcher in watchers] == [
@@ -159,11 +166,10 @@ async def test_behind_the_line_comes_the_reading_then_the_thinking(scene: Scene)
 
 
 async def test_a_place_in_line_is_no_answer_and_no_history(scene: Scene, store: Store) -> None:
-    scene.endpoint.add(Step(text="First.", pause=0.05), Step(text="Second."))
+    scene.endpoint.add(Step(text="First.", pause=0.1), Step(text="Second."))
     first = scene.ask("apples")
     await scene.requests(1)
-    second = scene.ask("pears", guild=8, channel=80)
-    await asyncio.sleep(0.05)
+    second = await scene.ask("pears", guild=8, channel=80).waits()
     assert second.watcher.awaited == ["you are next in line"]
     assert {seen.text for seen in second.watcher.seen} == {""}
     await first.done()
@@ -181,9 +187,8 @@ async def test_cancelling_while_waiting_makes_no_request(
     scene.endpoint.add(Step(text="First.", pause=0.1), Step(text="Third."))
     first = scene.ask("apples")
     await scene.requests(1)
-    second = scene.ask("pears", guild=8, channel=80)
-    third = scene.ask("plums", guild=9, channel=90)
-    await asyncio.sleep(0.05)
+    second = await scene.ask("pears", guild=8, channel=80).waits()
+    third = await scene.ask("plums", guild=9, channel=90).waits()
     assert third.watcher.awaited == ["you are second in line"]
     second.task.cancel(*message)
     await asyncio.wait([second.task])

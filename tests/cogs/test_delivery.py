@@ -471,7 +471,7 @@ async def test_trouble_in_a_later_chunk_resumes_at_that_chunk(scene: Scene) -> N
 
 
 async def test_a_slow_edit_does_not_hold_up_the_turn(scene: Scene) -> None:
-    scene.server.faults.plant(PATCH, Delay(seconds=1.0), method="PATCH")
+    scene.server.faults.plant(PATCH, Delay(seconds=3.0), method="PATCH")
     took = 0.0
 
     async def script(stage: Stage) -> None:
@@ -483,7 +483,7 @@ async def test_a_slow_edit_does_not_hold_up_the_turn(scene: Scene) -> None:
     scene.service.script = script
     scene.ask("go")
     await scene.turns_done()
-    assert took < 1.4
+    assert took < 2.8
     assert [answer.text for answer in scene.answers()] == [("word " * 60).strip()]
 
 

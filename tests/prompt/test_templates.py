@@ -91,10 +91,10 @@ def test_output_is_bounded() -> None:
 
 def test_the_costliest_text_is_filled_in_at_once() -> None:
     texts = ["{{ server_name|upper }}" * 170, "{" * 4000, "{{ 'a' " * 500, "{% if x %}" * 400]
-    began = time.perf_counter()
+    began = time.process_time()
     for text in texts:
         fill(text, VALUES)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_the_same_values_give_the_same_bytes() -> None:

@@ -53,6 +53,6 @@ def test_letters_that_nobody_sees_are_read() -> None:
 )
 def test_a_verdict_takes_time_in_step_with_the_text(unit: str) -> None:
     text = unit * (20_000 // len(unit))
-    begun = time.perf_counter()
+    begun = time.process_time()
     instructions_in(text)
-    assert time.perf_counter() - begun < 1.5
+    assert time.process_time() - begun < 1.5

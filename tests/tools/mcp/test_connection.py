@@ -169,7 +169,7 @@ async def test_stopping_ends_it_whatever_is_under_way(server: Unruly):
         await server.announce()
         began = asyncio.get_running_loop().time()
         await made.stop()
-        assert asyncio.get_running_loop().time() - began < 1
+        assert asyncio.get_running_loop().time() - began < 4
         with pytest.raises(ToolUnavailable):
             await calling
         assert made.state == "stopped"

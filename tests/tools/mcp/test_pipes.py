@@ -107,7 +107,7 @@ async def test_a_program_that_does_not_leave_is_killed(monkeypatch: pytest.Monke
     async with running("deaf") as made:
         assert made.state == "connected"
         began = time.monotonic()
-    assert 0.4 <= time.monotonic() - began < 2
+    assert 0.4 <= time.monotonic() - began < 5
 
 
 @posix

@@ -101,9 +101,9 @@ def test_a_regular_expression_of_a_server_is_never_run():
             "patternProperties": {"^(b+)+$": {}},
         }
     )
-    began = time.monotonic()
+    began = time.process_time()
     assert problems(safe, {"a": "a" * 40 + "!", "b" * 40 + "!": 1}) == []
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_references_that_multiply_do_not_take_forever():
@@ -113,9 +113,9 @@ def test_references_that_multiply_do_not_take_forever():
     }
     definitions["d40"] = {"type": "string"}
     schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": definitions}
-    began = time.monotonic()
+    began = time.process_time()
     assert refusal(schema).startswith("its schema")
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_a_schema_refers_nowhere_else():
