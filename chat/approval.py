@@ -22,16 +22,24 @@ UNANSWERED = "A member was asked and did not answer in time. Do not try again."
 SWITCHED_OFF = "An admin has switched this tool off."
 
 
+MOST_GRANTS = 10_000
+"""That are remembered; who gave the oldest is asked again."""
+
+
 @dataclass(slots=True)
 class Grants:
     """The tools that members have allowed until foreign text arrives, by channel and member. In
     memory alone: a restart asks anew."""
 
-    _given: set[tuple[int, int, str]] = field(default_factory=set[tuple[int, int, str]])
+    _given: dict[tuple[int, int, str], None] = field(
+        default_factory=dict[tuple[int, int, str], None]
+    )
 
     def give(self, channel_id: int, member_id: int, tool: str) -> None:
         """Remember a yes."""
-        self._given.add((channel_id, member_id, tool))
+        self._given[channel_id, member_id, tool] = None
+        if len(self._given) > MOST_GRANTS:
+            del self._given[next(iter(self._given))]
 
     def holds(self, channel_id: int, member_id: int, tool: str) -> bool:
         """Whether there is a yes."""
@@ -39,7 +47,7 @@ class Grants:
 
     def end(self, channel_id: int) -> None:
         """Forget those of a channel: foreign text has arrived in it."""
-        self._given = {grant for grant in self._given if grant[0] != channel_id}
+        self._given = {grant: None for grant in self._given if grant[0] != channel_id}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

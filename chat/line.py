@@ -17,6 +17,10 @@ T = TypeVar("T")
 Lane: TypeAlias = tuple[int, ...]
 """Whose turn it is, outermost share first. All lanes of one line have the same length."""
 
+MOST_SERVED = 10_000
+"""Shares of whom it is known when they were served. Others count as never served: nothing but who
+comes first among those that wait goes by it."""
+
 _ORDINALS = (
     "next",
     "second",
@@ -75,6 +79,9 @@ class FairLine(Generic[T]):
         self._takes += 1
         for share in _shares(lane):
             self._served[share] = self._takes
+        if len(self._served) > MOST_SERVED:
+            latest = sorted(self._served.items(), key=lambda each: each[1])[MOST_SERVED // 2 :]
+            self._served = dict(latest)
         return item
 
     def remove(self, lane: Lane, item: T) -> None:

@@ -39,6 +39,12 @@ _FAR = 4
 Ask: TypeAlias = Callable[[], Awaitable[int | None]]
 """See providers.base.Provider.slots."""
 
+MOST_HOMES = 1000
+"""Channels that keep a server's slot of their own: those that asked last."""
+
+MOST_IDLE = 256
+"""Schedulers that are kept although nobody uses them."""
+
 _HOUSE_NAMES = (".localhost", ".local", ".lan", ".internal", ".home.arpa")
 
 
@@ -79,6 +85,7 @@ class Scheduler:
         self._idle_since = time.monotonic()
         self._aside: asyncio.Task[None] | None = None
         self._homes: dict[int, int] = {}
+        self._next_home = 0
         self._in_use: dict[Ticket, int] = {}
 
     @asynccontextmanager
@@ -173,11 +180,25 @@ class Scheduler:
         """
         if self._server_slots is None:
             return None
-        home = self._homes.setdefault(channel_id, len(self._homes) % self._server_slots)
+        home = self._home(channel_id, self._server_slots)
         if any(slot == home for other, slot in self._in_use.items() if other is not ticket):
             return None
         self._in_use[ticket] = home
         return home
+
+    def _home(self, channel_id: int, slots: int) -> int:
+        home = self._homes.pop(channel_id, None)
+        if home is None:
+            home, self._next_home = self._next_home, (self._next_home + 1) % slots
+        self._homes[channel_id] = home
+        if len(self._homes) > MOST_HOMES:
+            del self._homes[next(iter(self._homes))]
+        return home
+
+    @property
+    def is_forgettable(self) -> bool:
+        """Whether nothing would be lost with it: nobody uses it, and the endpoint is well."""
+        return not self._slots and self._aside is None and not self.breaker.resting
 
     def doubt(self) -> None:
         """The server was away: it may come back with other slots, so it is asked again. A request
@@ -185,6 +206,7 @@ class Scheduler:
         self._asked = False
         self._server_slots = None
         self._homes.clear()
+        self._next_home = 0
 
     async def _learn(self, ask: Ask) -> None:
         try:
@@ -254,7 +276,7 @@ class Lease:
 
 
 class Schedulers:
-    """One scheduler an endpoint, for as long as the process runs."""
+    """One scheduler an endpoint, at least for as long as it is used."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -264,9 +286,19 @@ class Schedulers:
         """The scheduler of the endpoint at a URL. `owner` is the guild that brought it, 0 the
         operator: two accounts with one host do not wait for each other."""
         key = (endpoint, owner)
-        if key not in self._by_endpoint:
-            self._by_endpoint[key] = Scheduler(assumed=assumed_slots(endpoint), clock=self._clock)
-        return self._by_endpoint[key]
+        found = self._by_endpoint.pop(key, None)
+        if found is None:
+            found = Scheduler(assumed=assumed_slots(endpoint), clock=self._clock)
+            self._forget_some()
+        self._by_endpoint[key] = found
+        return found
+
+    def _forget_some(self) -> None:
+        """Guilds change their endpoints; what was not asked for longest goes first."""
+        if len(self._by_endpoint) >= MOST_IDLE:
+            idle = (key for key, each in self._by_endpoint.items() if each.is_forgettable)
+            if (oldest := next(idle, None)) is not None:
+                del self._by_endpoint[oldest]
 
 
 def assumed_slots(endpoint: str) -> int:

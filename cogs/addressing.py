@@ -28,6 +28,9 @@ from providers.base import EndpointError
 log = logging.getLogger(__name__)
 
 _ASKS = (discord.MessageType.default, discord.MessageType.reply)
+_MOST_TOLD = 10_000
+"""Channels that are remembered to have been told why there are no threads in them."""
+
 _NOBODY = 0
 """Stands for an author who is not known."""
 
@@ -136,6 +139,8 @@ class Addressing:
         if thread is not None:
             return standing_in(message, thread)
         if why_not and channel.id not in self._told_threads:
+            if len(self._told_threads) >= _MOST_TOLD:
+                self._told_threads.clear()
             self._told_threads.add(channel.id)
             await self._say(message, why_not)
         return message

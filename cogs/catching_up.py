@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 OLDEST = timedelta(minutes=15)
 """An answer to what was asked before would puzzle more than it helps."""
 
+MOST_SEEN = 10_000
+"""Channels of which it is known up to where they were listened to: those that spoke last."""
+
 MOST_CHANNELS = 25
 MOST_MESSAGES = 50
 """A channel."""
@@ -47,7 +50,10 @@ class CatchingUp(commands.Cog):
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
         """Note up to where a channel was listened to, for good where the bot takes part."""
+        self._seen.pop(message.channel.id, None)
         self._seen[message.channel.id] = message.id
+        if len(self._seen) > MOST_SEEN:
+            del self._seen[next(iter(self._seen))]
         me = self._client.user
         if message.guild is None or me is None or message.author.id != me.id:
             return

@@ -5,8 +5,9 @@ the reverse of the order in which it was opened: connections, then the lock.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from data.approvals import Approvals
@@ -15,6 +16,7 @@ from data.claims import Claims
 from data.database import Database, open_database, to_the_end
 from data.endpoints import GuildEndpoints
 from data.erasure import erase_guild, erase_member, export_member
+from data.errors import StoreError
 from data.facts import Facts
 from data.guild_settings import GuildSettings
 from data.home import prepare_home
@@ -33,7 +35,12 @@ from data.usage import Usages
 from data.verdicts import Verdicts
 from prompt.values import Json
 
+log = logging.getLogger(__name__)
+
 DATABASE_NAME = "verbatim.db"
+
+PRUNED_EVERY = 24 * 3600.0
+"""Seconds after which what is too old to matter is dropped again."""
 
 
 class Store:
@@ -79,9 +86,14 @@ class Store:
         self.knowledge.forget()
         self.settings.tell(guild_id)
 
+    async def prune(self) -> None:
+        """Drop what is too old to matter."""
+        await self.claims.prune()
+        await self.usage.prune()
+
 
 @asynccontextmanager
-async def open_store(home: Path) -> AsyncGenerator[Store]:
+async def open_store(home: Path, *, pruned_every: float = PRUNED_EVERY) -> AsyncGenerator[Store]:
     """Lock `home`, migrate its database and open it. Raises StoreError."""
     prepare_home(home)
     with instance_lock(home):
@@ -90,7 +102,21 @@ async def open_store(home: Path) -> AsyncGenerator[Store]:
         await to_the_end(asyncio.to_thread(migrate, path))
         async with open_database(path) as database:
             store = Store(database)
-            await store.claims.prune()
-            await store.usage.prune()
+            await store.prune()
             await store.knowledge.recover()
-            yield store
+            pruning = asyncio.create_task(_keep_pruning(store, pruned_every))
+            try:
+                yield store
+            finally:
+                pruning.cancel()
+                with suppress(asyncio.CancelledError):
+                    await pruning
+
+
+async def _keep_pruning(store: Store, every: float) -> None:
+    while True:
+        await asyncio.sleep(every)
+        try:
+            await store.prune()
+        except StoreError as error:
+            log.warning("What is too old is dropped later: %s", error)

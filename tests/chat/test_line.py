@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chat import line
 from chat.line import FairLine, Lane, Slots, Ticket, place_in_words
 
 LANES: Sequence[Lane] = [(guild, channel) for guild in range(3) for channel in range(2)]
@@ -341,3 +342,15 @@ async def test_a_number_of_its_own_binds_only_its_ticket() -> None:
     assert third.inside
     third.done.set()
     await third.task
+
+
+def test_lanes_without_end_are_not_all_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line, "MOST_SERVED", 10)
+    waiting = FairLine[str]()
+    for number in range(40):
+        waiting.add((number,), "x")
+        waiting.take()
+    waiting.add((39,), "just served")
+    waiting.add((0,), "long ago")
+    assert list(waiting) == ["long ago", "just served"]
+    assert len(waiting._served) <= 10  # pyright: ignore[reportPrivateUsage]

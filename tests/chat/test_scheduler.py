@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from chat import scheduler
 from chat.ports import Place
-from chat.scheduler import Ask, Parallelism, Scheduler, assumed_slots
+from chat.scheduler import Ask, Parallelism, Scheduler, Schedulers, assumed_slots
 from providers.base import EndpointError, Refused, Unavailable
 
 AUTO = Parallelism()
@@ -427,6 +428,42 @@ async def test_after_an_outage_slots_are_learnt_anew() -> None:
     await turn.breaks(Unavailable("Gone.", remedy="Start it."))
     assert turn.slots == [0]
     await learnt(server)
+
+
+async def test_channels_without_end_keep_no_more_slots_than_are_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scheduler, "MOST_HOMES", 3)
+    server = one_at_a_time(ask=two_slots)
+    await learnt(server)
+    seen: list[int | None] = []
+    for channel in (10, 11, 12, 10, 13, 14, 10, 11):
+        turn = Turn(server, place(1, channel), HINTED)
+        await settle()
+        await turn.ends()
+        seen += turn.slots
+    # 10 spoke in between and keeps its slot; 11 is forgotten and gets the next one.
+    assert seen == [0, 1, 0, 0, 1, 0, 0, 1]
+
+
+async def test_schedulers_that_nobody_uses_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "MOST_IDLE", 3)
+    house = Schedulers()
+    urls = [f"https://{number}.example/v1" for number in range(8)]
+    busy, resting = house.of(urls[0]), house.of(urls[1])
+    turn = Turn(Server(busy), place(1))
+    await settle()
+    for _ in range(20):
+        if resting.breaker.resting is None:
+            with pytest.raises(Unavailable), resting.breaker.request():
+                raise Unavailable("Gone.", remedy="Start it.")
+    idle = house.of(urls[2])
+    for url in urls[3:]:
+        house.of(url)
+    assert house.of(urls[0]) is busy
+    assert house.of(urls[1]) is resting
+    assert house.of(urls[2]) is not idle
+    await turn.ends()
 
 
 @pytest.mark.parametrize(

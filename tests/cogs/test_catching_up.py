@@ -88,3 +88,20 @@ async def test_a_session_that_cannot_be_resumed_misses_nothing(scene: Scene) -> 
     )
     await scene.turns_done()
     assert asked(scene) == ["in between"]
+
+
+async def test_channels_without_end_are_not_all_remembered(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catching_up, "MOST_SEEN", 3)
+    assert scene.bot is not None
+    cog = scene.bot.get_cog("CatchingUp")
+    assert isinstance(cog, catching_up.CatchingUp)
+    channels = [scene.server.build.channel(scene.guild, f"c{number}") for number in range(5)]
+    seen = cog._seen  # pyright: ignore[reportPrivateUsage]
+    for channel in (*channels[:3], channels[0], *channels[3:]):
+        said = scene.server.driver.say(channel, scene.bob, "by the way")
+        async with asyncio.timeout(5):
+            while seen.get(channel.id) != said.id:
+                await asyncio.sleep(0.01)
+    assert set(seen) == {channels[each].id for each in (0, 3, 4)}

@@ -6,10 +6,14 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from data.claims import KEPT, Claims
 from data.database import Database
 from data.store import open_store
 from data.times import to_column
+from data.usage import KEPT as USAGE_KEPT
+from data.usage import Amount, Spender, Whose
 
 
 async def test_of_many_claims_at_once_one_succeeds(database: Database):
@@ -35,3 +39,35 @@ async def test_a_claim_holds_over_restarts_for_fourteen_days(path: Path):
     async with open_store(path.parent) as store:
         assert [await store.claims.claim(number) for number in (1, 2, 3)] == [False, False, True]
     assert timedelta(days=14) == KEPT
+
+
+async def test_claims_and_accounts_are_dropped_while_the_bot_runs_too(path: Path):
+    async with open_store(path.parent, pruned_every=0.02) as store:
+        now = datetime.now(UTC)
+        long_ago = (now - USAGE_KEPT).date() - timedelta(days=2)
+        spender = Spender(guild_id=1, channel_id=2, member_id=3, model="m", owner=0)
+        await store.usage.add(long_ago, spender, Amount(turns=1))
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(
+                "INSERT INTO claims VALUES (?, ?)",
+                (3, to_column(now - KEPT - timedelta(minutes=1))),
+            )
+            connection.commit()
+        async with asyncio.timeout(10):
+            while (await store.usage.total(Whose(), since=long_ago, until=long_ago)).turns:
+                await asyncio.sleep(0.01)
+        assert await store.claims.claim(3)
+
+
+async def test_a_lock_in_its_way_ends_no_pruning(
+    path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("data.database.BUSY_TIMEOUT", 0.02)
+    async with open_store(path.parent, pruned_every=0.02) as store:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            async with asyncio.timeout(10):
+                while caplog.text.count("dropped later: Another program") < 2:
+                    await asyncio.sleep(0.01)
+            other.execute("ROLLBACK")
+        assert await store.claims.claim(3)
