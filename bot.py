@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 try:
     from cli import backup, check, parse, probe, snapshot, tune
     from cli.embedded.errors import EmbeddedError
-    from cli.logs import log_to
+    from cli.logs import log_as_set
     from cli.setup import options as setup_options
     from data.errors import StoreError
     from providers.base import EndpointError
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     # Heavy ones: imported where they are used, so that `parse` and `--help` start at once.
     from chat.desk import Desk
     from chat.service import ChatService
+    from chat.watched import WatchedService
     from cli.embedded.gguf import LocalModel
     from cli.setup.ports import TokenReport
     from data.settings import Settings
@@ -55,7 +56,7 @@ class Wired:
     settings: Settings
     store: Store
     provider: OpenAIProvider
-    service: ChatService
+    service: WatchedService
     desk: Desk
 
 
@@ -254,12 +255,14 @@ async def _run(args: argparse.Namespace, settings: Settings, local: LocalModel |
             )
             return await _console(wired)
         from chat.warming import warming
+        from cli.watching import watched
         from cogs.client import run_bot
 
         unknown = wired.desk.prober.probe_unknown if settings.probe == "on" else None
         async with (
             warming(wired.store, wired.service.warm_up, first=unknown),
             backup.backing_up(settings),
+            watched(wired.service.figures, wired.store, settings),
         ):
             return await run_bot(
                 wired.service,
@@ -288,8 +291,9 @@ async def _wired(
 ) -> AsyncGenerator[Wired]:
     """Open everything in order; leaving closes it in reverse."""
     from chat.desk import open_desk
-    from chat.service import ChatService, Generation
+    from chat.service import Generation
     from chat.services import operators_services
+    from chat.watched import WatchedService
     from data.keys import open_keys
     from data.mcp_file import MCP_FILE_NAME, load_mcp_servers
     from data.store import open_store
@@ -303,8 +307,7 @@ async def _wired(
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings.home))
         if logged:
-            # With a token the terminal belongs to the operator, without one to the chat.
-            log_to(settings.home, settings.log_level, chatting=settings.discord_token is None)
+            log_as_set(settings)
         base_url, model = settings.base_url, settings.model
         if base_url is None:
             if local is None:
@@ -344,7 +347,7 @@ async def _wired(
             stack.push_async_callback(part.close)
         await desk.mcp.toolset.start()
         outside = OutsideTools(desk.services, Fetcher(), worker, on=ON_BY_DEFAULT)
-        service = ChatService(
+        service = WatchedService(
             store=store,
             routes=desk.endpoints,
             toolsets=[builtin_tools(), outside, desk.grounder, desk.server_tools, desk.mcp.toolset],

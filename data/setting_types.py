@@ -100,3 +100,5 @@ SearchProvider = Annotated[Literal["none", "searxng", "brave", "ddgs"], BeforeVa
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error", "critical"], BeforeValidator(_lower)
 ]
+LogForm = Annotated[Literal["text", "json"], BeforeValidator(_lower)]
+Port = Annotated[int, Field(ge=1, le=65535)]

@@ -30,8 +30,10 @@ from data.setting_types import (
     EndpointUrl,
     Guilds,
     HoursOrOff,
+    LogForm,
     LogLevel,
     OnOff,
+    Port,
     Seconds,
     Secret,
     absolute,
@@ -156,6 +158,17 @@ class Settings(ServiceSettings):
     backup_keep: int = Field(default=7, ge=1, description="how many of those backups are kept")
     log_level: LogLevel = Field(
         default="info", description="how much is logged: debug, info, warning, error or critical"
+    )
+    log_form: LogForm = Field(
+        default="text", description="text or json: how a line of the log is written"
+    )
+    metrics_port: Port | None = Field(
+        default=None,
+        description="the port on which /healthz and /metrics are served; without it, none is",
+        examples=[9464],
+    )
+    metrics_host: str = Field(
+        default="127.0.0.1", description="the address of this machine that the port belongs to"
     )
 
     @model_validator(mode="after")

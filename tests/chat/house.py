@@ -7,7 +7,8 @@ from datetime import datetime
 from chat.endpoints import NoFurther, Route
 from chat.knowledge import Grounder
 from chat.ports import ChannelMessage, Member, Place, TurnRequest
-from chat.service import ChatService, Generation
+from chat.service import Generation
+from chat.watched import WatchedService
 from data.store import Store
 from prompt.prompt import Prompt
 from prompt.values import Turn
@@ -80,9 +81,9 @@ class House:
         self._clock = clock
         self.service = self.restarted()
 
-    def restarted(self) -> ChatService:
+    def restarted(self) -> WatchedService:
         """A new service over the same store, as after a restart."""
-        self.service = ChatService(
+        self.service = WatchedService(
             store=self.store,
             routes=SoleEndpoint(self.provider, *self.fallbacks),
             toolsets=self._toolsets,

@@ -1,11 +1,15 @@
 """The log of a process: what reaches the file, and what happens where none can be."""
 
+import json
 import logging
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from chat.at_work import turn_at_work
 from cli.logs import log_to
 from data.errors import StoreError
 
@@ -41,3 +45,29 @@ def test_a_home_without_room_for_logs_is_told(tmp_path: Path) -> None:
     (tmp_path / "logs").write_text("in the way")
     with pytest.raises(StoreError, match=r"logs cannot be written.*VERBATIM_HOME"):
         log_to(tmp_path, "info", chatting=False)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_line_tells_its_turn_and_no_secret(tmp_path: Path, form: Literal["text", "json"]) -> None:
+    log_to(tmp_path, "info", chatting=True, form=form, secrets=["hunter2"])
+    log = logging.getLogger("test")
+    log.warning("outside")
+    turn = turn_at_work.set(1577294474789388817)
+    error = ValueError("hunter2 was refused")
+    log.error("with hunter2", exc_info=(ValueError, error, None))
+    turn_at_work.reset(turn)
+    written = (tmp_path / "logs" / "verbatim.log").read_text(encoding="utf-8")
+    assert "hunter2" not in written
+    if form == "text":
+        outside, inside, *_ = written.splitlines()
+        assert outside.endswith("WARNING test: outside")
+        assert inside.endswith("test: [turn 1577294474789388817] with [secret]")
+        assert "[secret] was refused" in written
+        return
+    first, second = map(json.loads, written.splitlines())
+    assert (first["level"], first["logger"], first["message"]) == ("warning", "test", "outside")
+    assert "turn" not in first
+    assert second["turn"] == "1577294474789388817"
+    assert second["message"] == "with [secret]"
+    assert second["traceback"].endswith("ValueError: [secret] was refused")
+    assert datetime.fromisoformat(second["time"]).tzinfo is not None
