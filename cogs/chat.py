@@ -28,7 +28,7 @@ from cogs.history import says_something
 from cogs.history import spoken as words_of
 from cogs.ledger import Ledger
 from cogs.operator import Operator
-from cogs.pacing import ALL_EDITS, smoothly
+from cogs.pacing import Pace
 from cogs.permissions import lacking_to_speak, within
 from cogs.places import place_of
 from cogs.ports import Service
@@ -89,6 +89,7 @@ class Chat(commands.Cog):
         ledger: Ledger,
         privacy: Privacy,
         reads_all: bool,
+        pace: Pace,
         cadence: float = CADENCE,
         tell_after: float = TELL_AFTER,
     ) -> None:
@@ -102,7 +103,7 @@ class Chat(commands.Cog):
         self._privacy = privacy
         self._reads_all = reads_all
         self._cadence = cadence
-        self._pace = smoothly(ALL_EDITS)
+        self._pace = pace
         self._tell_after = tell_after
         self._queues: dict[int, ChannelQueue] = {}
         self._tasks: set[asyncio.Task[None]] = set()

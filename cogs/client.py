@@ -37,7 +37,7 @@ from cogs.leftovers import Leftovers
 from cogs.mcp import Mcp
 from cogs.memory import Memory
 from cogs.operator import Operator, operators_of
-from cogs.pacing import ALL_REQUESTS, Pace, outlasting, paced
+from cogs.pacing import ALL_EDITS, ALL_REQUESTS, outlasting, paced, smoothly
 from cogs.permissions import invitation
 from cogs.persona import PersonaCommands
 from cogs.ports import Meta, Service
@@ -105,8 +105,9 @@ class VerbatimBot(commands.Bot):
             tree_cls=CommandTree,
             allowed_mentions=discord.AllowedMentions.none(),
             guild_ready_timeout=guild_ready_timeout,
-            http_trace=paced(Pace(ALL_REQUESTS)),
+            http_trace=paced(pace := smoothly(ALL_REQUESTS)),
         )
+        self._pace = smoothly(ALL_EDITS, within=pace)
         self.http.request = outlasting(self.http.request)
         self._service = service
         self._meta = meta
@@ -144,6 +145,7 @@ class VerbatimBot(commands.Bot):
             ledger=ledger,
             privacy=self._desk.privacy,
             reads_all=self._reads_all,
+            pace=self._pace,
             cadence=self._cadence,
             tell_after=self._tell_after,
         )

@@ -29,19 +29,27 @@ _UNCOUNTED = ("/interactions/", "/webhooks/")
 """Discord does not count these, and interactions wait for no longer than three seconds."""
 
 
-class Pace:
-    """Lets at most so many begin in a window of some seconds."""
+_LONG = 0.2
+"""Seconds; who waits for longer stands in a crowd."""
 
-    def __init__(self, most: int, *, seconds: float = 1.0) -> None:
+
+class Pace:
+    """Lets at most so many begin in a window of some seconds. What begins here may wait again
+    `within` another one."""
+
+    def __init__(self, most: int, *, seconds: float = 1.0, within: Pace | None = None) -> None:
         self._begun = deque[float](maxlen=most)
         self._most, self._seconds = most, seconds
+        self._within = within
         self._line, self._head = asyncio.Lock(), asyncio.Lock()
         self._waiting = 0
 
     @property
     def is_crowded(self) -> bool:
-        """Whether who comes now has to wait for more than a window."""
-        return self._waiting >= self._most
+        """Whether who comes now has to wait for long."""
+        if self._waiting * self._seconds >= _LONG * self._most:
+            return True
+        return self._within is not None and self._within.is_crowded
 
     async def turn(self, *, ahead: bool = False) -> None:
         """Wait until one more may begin; it counts from the return of this. Who goes `ahead` waits
@@ -67,10 +75,10 @@ class Pace:
             self._begun.append(clock())
 
 
-def smoothly(most: int) -> Pace:
+def smoothly(most: int, *, within: Pace | None = None) -> Pace:
     """At most so many a second, in bursts of a fifth of them: one by one they would fall behind
-    with every delay of the event loop."""
-    return Pace(most // 5, seconds=0.2)
+    with every delay of the event loop, and of all at once the last arrive with the next first."""
+    return Pace(most // 5, seconds=0.2, within=within)
 
 
 def outlasting(

@@ -70,19 +70,20 @@ async def test_who_goes_ahead_waits_for_one_at_most() -> None:
     assert order == ["first", "second", "ahead", "third", "fourth"]
 
 
-async def test_it_is_crowded_while_more_than_a_window_waits() -> None:
-    pace = Pace(2, seconds=0.05)
+async def test_it_is_crowded_while_who_comes_has_to_wait_for_long() -> None:
+    pace = Pace(2, seconds=0.2)
+    within = Pace(100, within=pace)
     tasks = [asyncio.create_task(pace.turn()) for _ in range(3)]
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    await asyncio.sleep(0.01)
     assert not pace.is_crowded
     tasks += [asyncio.create_task(pace.turn()) for _ in range(2)]
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    await asyncio.sleep(0.01)
     assert pace.is_crowded
+    assert within.is_crowded
     tasks[-1].cancel()
     await asyncio.wait(tasks)
     assert not pace.is_crowded
+    assert not within.is_crowded
 
 
 async def test_where_words_wait_nothing_is_spent_on_the_typing_indicator(
