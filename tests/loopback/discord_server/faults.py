@@ -69,7 +69,7 @@ EFFECTS: dict[str, type[Effect]] = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Fault:
     """An effect on requests whose path matches `route`, a regular expression.
 
@@ -110,7 +110,8 @@ class Faults:
     def meet(self, method: str, path: str) -> Iterator[Effect]:
         """The effects on this request, in the order in which they were planted."""
         for fault in tuple(self._planted):
-            if not fault.matches(method, path):
+            # Between two effects others are met, which may have used it up.
+            if fault not in self._planted or not fault.matches(method, path):
                 continue
             if fault.skip > 0:
                 fault.skip -= 1
