@@ -24,6 +24,7 @@ the last out, for machines that do something else as well.
 import argparse
 import asyncio
 import json
+import socket
 import sys
 import time
 from collections import Counter
@@ -33,6 +34,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 import aiohttp
 
@@ -44,6 +46,8 @@ from prompt.values import Json
 from tests.cogs.scripted import labels
 from tests.loopback.discord_server import Channel, LoopbackDiscord, Message, User
 from tests.loopback.process import BotProcess, PythonProcess
+
+_T = TypeVar("_T")
 
 MOST_CPU_RATIO = 1.5
 """CPU beside the openai client's."""
@@ -61,6 +65,9 @@ MOST_REQUESTS = 50
 MOST_GROWTH = 5.0
 """Percent that memory grows in a soak, after the warm-up."""
 
+MOST_MORE = 2.0
+"""Open files, and tasks of the bot's event loop, that there are more of at a soak's end."""
+
 _WARM_UP = 0.25
 """Of a soak, before which memory is not compared."""
 
@@ -77,6 +84,11 @@ _MOST_PLACES = 400
 _PLACES = 50
 _SHORT = 24
 """Channels of a soak, and tokens of an answer in it."""
+
+_REST_EVERY = 20
+_REST = 4.0
+"""Seconds, and batches between two such rests: what a turn leaves to do, such as taking buttons off
+the reply before it, is over then, and tasks can be compared."""
 
 _TRIED = 20
 """Streams by which it is found out what one costs the client."""
@@ -118,6 +130,7 @@ class Stage:
         self.bot = bot
         self.base_url = base_url
         self.places: list[tuple[Channel, User]] = []
+        self.metrics_port = free_port()
         self._opened = time.monotonic() - server.journal.now()
 
     def ask(self, name: str, place: int) -> Asked:
@@ -133,6 +146,14 @@ class Stage:
             await asyncio.sleep(_POLL)
             left = [each for each in left if not each.has_ended]
         return left
+
+    async def tasks(self) -> int:
+        """Of the bot's event loop, as it tells them itself; what asks for them is one of them."""
+        url = f"http://127.0.0.1:{self.metrics_port}/metrics"
+        async with aiohttp.ClientSession() as http, http.get(url) as response:
+            lines = (await response.text()).splitlines()
+        (tasks,) = (int(line.split()[1]) for line in lines if line.startswith("verbatim_tasks "))
+        return tasks
 
     async def written(self) -> dict[str, list[float]]:
         """When each token of each stream left the endpoint, since this was last asked."""
@@ -190,6 +211,7 @@ async def stage(*, guilds: int, places: int, rate: float, tokens: int) -> AsyncG
                     "VERBATIM_BASE_URL": made.base_url,
                     "VERBATIM_MODEL": "load",
                     "VERBATIM_PROBE": "off",
+                    "VERBATIM_METRICS_PORT": str(made.metrics_port),
                     "VERBATIM_APPROVED_GUILDS": "all",
                     "VERBATIM_MAX_REPLY_TOKENS": "4096",
                     "VERBATIM_CONTEXT_WINDOW": "32768",
@@ -298,10 +320,18 @@ def _percentile(values: Sequence[float], percent: int) -> float:
     return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)] if ordered else 0.0
 
 
+def free_port() -> int:
+    """One that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 async def soak(turns: int, guilds: int) -> dict[str, Json]:
     """Short answers, one after the other in many channels; what the process holds meanwhile."""
     async with stage(guilds=guilds, places=_PLACES, rate=1000.0, tokens=_SHORT) as at:
         samples: list[Figures] = []
+        tasks: list[int] = []
         lost = 0
         begun = time.monotonic()
         for first in range(0, turns, _PLACES):
@@ -309,11 +339,13 @@ async def soak(turns: int, guilds: int) -> dict[str, Json]:
             asked = [at.ask(f"stream-{number}", number % _PLACES) for number in batch]
             lost += len(await at.ended(asked, within=60))
             samples.append(figures(at.bot.pid))
-        warm = samples[int(len(samples) * _WARM_UP) :]
-        third = max(1, len(warm) // 3)
-        early, late = (
-            median(s.resident_bytes for s in part) for part in (warm[:third], warm[-third:])
-        )
+            if len(samples) % _REST_EVERY == 0 or batch.stop == turns:
+                await asyncio.sleep(_REST)
+                tasks.append(await at.tasks())
+                print(f"{batch.stop} turns, {samples[-1]}, {tasks[-1]} tasks", file=sys.stderr)
+        early, late = _early_and_late([each.resident_bytes for each in samples])
+        few_files, many_files = _early_and_late([each.open_files for each in samples])
+        few_tasks, many_tasks = _early_and_late(tasks)
         return {
             "turns": turns,
             "wall_seconds": round(time.monotonic() - begun, 1),
@@ -321,13 +353,22 @@ async def soak(turns: int, guilds: int) -> dict[str, Json]:
             "violations": [str(record.to_json()) for record in at.server.violations()[:10]],
             "resident_megabytes": [round(s.resident_bytes / 1e6, 1) for s in _spread(samples)],
             "open_files": [s.open_files for s in _spread(samples)],
+            "tasks_at_rest": tasks,
             "growth_percent": round(100 * (late / early - 1), 2),
+            "more_open_files": many_files - few_files,
+            "more_tasks": many_tasks - few_tasks,
         }
 
 
-def _spread(samples: Sequence[Figures]) -> list[Figures]:
-    step = max(1, len(samples) // _SAMPLES)
-    return list(samples[::step])
+def _early_and_late(values: Sequence[float]) -> tuple[float, float]:
+    """What is usual after the warm-up, and at the end."""
+    warm = values[int(len(values) * _WARM_UP) :]
+    third = max(1, len(warm) // 3)
+    return median(warm[:third]), median(warm[-third:])
+
+
+def _spread(samples: Sequence[_T]) -> Sequence[_T]:
+    return samples[:: max(1, len(samples) // _SAMPLES)]
 
 
 def faults(told: Mapping[str, Json], goals: Mapping[str, float]) -> list[str]:
@@ -336,6 +377,7 @@ def faults(told: Mapping[str, Json], goals: Mapping[str, float]) -> list[str]:
     if told.get("tokens_never_shown"):
         found.append(f"tokens never shown: {told['tokens_never_shown']}")
     most = {**goals, "most_requests_in_a_second": MOST_REQUESTS, "growth_percent": MOST_GROWTH}
+    most |= {"more_open_files": MOST_MORE, "more_tasks": MOST_MORE}
     for name, limit in most.items():
         value = told.get(name)
         if isinstance(value, int | float) and value > limit:
