@@ -5,6 +5,7 @@ twice. It is bounded: what is old, or more than a channel's share, stays unanswe
 is resumed needs nothing of this, for Discord then sends what was missed.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -28,6 +29,9 @@ MOST_SEEN = 10_000
 MOST_CHANNELS = 25
 MOST_MESSAGES = 50
 """A channel."""
+
+PAUSES = (1.0, 2.0, 4.0, 8.0)
+"""Seconds before further attempts where Discord fails: it often does while a session begins."""
 
 _Channel: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.Thread
 
@@ -70,7 +74,7 @@ class CatchingUp(commands.Cog):
     @commands.Cog.listener()
     async def on_ready(self) -> None:
         """Look through the channels in which there is more than was seen."""
-        before, left = self._before, MOST_CHANNELS
+        before, missed = self._before, list[tuple[_Channel, int]]()
         everywhere = max(before.values(), default=None)
         oldest = discord.utils.time_snowflake(datetime.now(UTC) - OLDEST)
         for guild in self._client.guilds:
@@ -85,22 +89,32 @@ class CatchingUp(commands.Cog):
                 mark = max((one for one in known if one), default=everywhere)
                 if mark is None or (channel.last_message_id or 0) <= max(mark, oldest):
                     continue
-                if not left:
-                    log.warning("Messages were missed in more than %d channels.", MOST_CHANNELS)
-                    return
-                left -= 1
-                await self._look_through(channel, after=max(mark, oldest))
+                missed.append((channel, max(mark, oldest)))
+        if len(missed) > MOST_CHANNELS:
+            log.warning("Messages were missed in more than %d channels.", MOST_CHANNELS)
+        # One that Discord fails to show keeps none of the others waiting.
+        await asyncio.gather(
+            *(self._look_through(each, after=after) for each, after in missed[:MOST_CHANNELS])
+        )
 
     async def _look_through(self, channel: _Channel, *, after: int) -> None:
-        try:
-            missed = [
-                message
-                async for message in channel.history(
-                    limit=MOST_MESSAGES, after=discord.Object(after), oldest_first=False
-                )
-            ]
-        except (discord.HTTPException, *NETWORK_ERRORS) as error:
-            log.info("What was missed in channel %s cannot be read: %s", channel.id, error)
+        for pause in (*PAUSES, None):
+            try:
+                missed = [
+                    message
+                    async for message in channel.history(
+                        limit=MOST_MESSAGES, after=discord.Object(after), oldest_first=False
+                    )
+                ]
+                break
+            except (discord.HTTPException, *NETWORK_ERRORS) as error:
+                if pause is None or isinstance(error, discord.NotFound | discord.Forbidden):
+                    log.warning(
+                        "What was missed in channel %s cannot be read: %s", channel.id, error
+                    )
+                    return
+                await asyncio.sleep(pause)
+        else:
             return
         log.info("%d messages were missed in channel %s.", len(missed), channel.id)
         for message in reversed(missed):

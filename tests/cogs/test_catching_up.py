@@ -7,7 +7,7 @@ import pytest
 
 from cogs import catching_up
 from tests.cogs.conftest import Scene
-from tests.loopback.discord_server import Message
+from tests.loopback.discord_server import Message, Reset, Status
 
 SILENCE = 0.4
 
@@ -40,6 +40,43 @@ async def test_what_was_missed_over_a_restart_is_answered_oldest_first(scene: Sc
     await scene.turns_done(3)
     await asyncio.sleep(SILENCE)
     assert asked(scene) == ["before", "one", "two"]
+
+
+async def test_what_discord_fails_to_show_at_first_is_not_lost(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catching_up, "PAUSES", (0.05, 0.1))
+    scene.ask("before")
+    await scene.turns_done()
+    await scene.stop()
+    miss(scene, "one")
+    for effect in (Reset(), Status(status=503)):
+        scene.server.faults.plant(r"/channels/\d+/messages$", effect, method="GET")
+    await scene.start()
+    await scene.turns_done(2)
+    assert asked(scene) == ["before", "one"]
+
+
+async def test_a_channel_that_cannot_be_shown_at_all_stops_no_other(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(catching_up, "PAUSES", (0.05, 0.1))
+    other = scene.server.build.channel(scene.guild, "other")
+    scene.ask("before")
+    mention = scene.server.bot.mention
+    scene.server.driver.say(other, scene.alice, f"{mention} there too")
+    await scene.turns_done(2)
+    await scene.stop()
+    miss(scene, "one")
+    scene.server.driver.say(other, scene.alice, f"{mention} two")
+    path = rf"/channels/{scene.channel.id}/messages$"
+    scene.server.faults.plant(path, Status(status=503), method="GET", times=99)
+    await scene.start()
+    await scene.turns_done(3)
+    assert asked(scene)[2:] == ["two"]
+    async with asyncio.timeout(5):
+        while f"missed in channel {scene.channel.id} cannot be read" not in caplog.text:
+            await asyncio.sleep(0.01)
 
 
 async def test_what_was_answered_is_not_answered_again(scene: Scene) -> None:
