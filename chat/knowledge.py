@@ -2,23 +2,28 @@
 
 Invariant: contexts are authorised once a turn and searched once for its prompt, whatever endpoint
 answers in the end and however often the prompt is planned anew. Without an authorised context
-nothing is searched at all.
+nothing is searched at all. What counts as shown to the model is what stood in a prompt that it
+answered, as far as that stood there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from chat.ports import Place
 from data.knowledge import AuthorisedContexts, Embedders, Knowledge, Passage
 from data.knowledge.terms import query
 from prompt.knowledge import Snippet
-from prompt.values import Turn
-from tools.builtin.knowledge import knowledge_tool
+from prompt.prompt import Prompt
+from prompt.values import ToolResult, Turn
+from tools.builtin.knowledge import as_result, knowledge_tool
 from tools.toolset import Offered
 
 FEW_TERMS = 2
 """A message with fewer content words than this, but with one, is taken for a follow-up."""
 
+_LEAST_SHOWN = 40
+"""Characters of a passage that was cut in a tool's result from which on it counts as shown."""
 _LONGEST_QUESTION = 2000
 _LONGEST_BEFORE = 300
 
@@ -40,8 +45,7 @@ class Grounding:
         self._authorised = authorised
         self._searcher = searcher
         self._retrieved: tuple[Snippet, ...] | None = None
-        self.searched: list[Snippet] = []
-        """What calls of knowledge_search have brought."""
+        self._searched: list[Sequence[Snippet]] = []
 
     async def snippets(self, dialogue: Sequence[Turn]) -> tuple[Snippet, ...]:
         """What the prompt is to hold for the message that ends `dialogue`, best first. Searched for
@@ -49,6 +53,20 @@ class Grounding:
         if self._retrieved is None:
             self._retrieved = tuple(await self._search(question_of(dialogue)))
         return self._retrieved
+
+    def shown(self, read: Iterable[Prompt]) -> Sequence[Snippet]:
+        """The passages in the prompts that the model answered: those that stood there from the
+        first, then what is left of what knowledge_search brought."""
+        prompts = [*read]
+        held = [snippet for prompt in prompts for snippet in prompt.report.context_snippets]
+        results = {
+            part.text
+            for prompt in prompts
+            for item in prompt.exchanges
+            for part in item.parts
+            if isinstance(part, ToolResult)
+        }
+        return [*held, *(found for each in self._searched for found in _left(each, results))]
 
     @property
     def offered(self) -> Offered:
@@ -58,7 +76,7 @@ class Grounding:
 
     async def _look_up(self, question: str) -> Sequence[str]:
         found = await self._search(question)
-        self.searched += found
+        self._searched.append(found)
         return [snippet.told for snippet in found]
 
     async def _search(self, question: str) -> Sequence[Snippet]:
@@ -103,6 +121,24 @@ class Grounder:
         used = {context.id for _, context in await self._contexts.uses(guild_id)}
         authorised = await self._contexts.authorise(guild_id, sorted(used))
         return [Grounding(authorised, self._searcher).offered]
+
+
+def _left(found: Sequence[Snippet], results: Iterable[str]) -> Iterator[Snippet]:
+    """What the results show of passages that a call has found, of which they may be cut short."""
+    whole = as_result([snippet.told for snippet in found])
+    room = max((_in_common(whole, text) for text in results), default=0)
+    for snippet in found:
+        shown = snippet.told[: max(room, 0)].partition("\n")[2]
+        if room >= len(snippet.told):
+            yield snippet
+        elif len(shown) >= _LEAST_SHOWN:
+            yield replace(snippet, text=shown)
+        room -= len(as_result([snippet.told, ""]))
+
+
+def _in_common(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def question_of(dialogue: Sequence[Turn]) -> str:

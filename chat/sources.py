@@ -22,8 +22,7 @@ _STEM = 5
 
 def cited(plan: Plan, run: TurnRun, answer: str) -> tuple[Snippet, ...]:
     """The sources of the turn that `run` has run."""
-    searched = plan.gathered.grounding.searched
-    return sources_of((*run.context_snippets, *searched), answer)
+    return sources_of(plan.gathered.grounding.shown(run.read), answer)
 
 
 def sources_of(snippets: Iterable[Snippet], answer: str) -> tuple[Snippet, ...]:

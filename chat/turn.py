@@ -34,7 +34,6 @@ from prompt.events import (
     TextDelta,
     Usage,
 )
-from prompt.knowledge import Snippet
 from prompt.prompt import Prompt
 from prompt.values import PromptItem, TextPart, ToolCall, ToolResult, Turn
 from providers.base import CallKey, Provider, RequestOptions
@@ -123,8 +122,8 @@ class TurnRun:
         self.native_calls_seen = False
         self.field_sent = False
         """Whether the `tools` field went along with the latest request."""
-        self.context_snippets: tuple[Snippet, ...] = ()
-        """The passages of knowledge in the prompt that was sent last."""
+        self.read: list[Prompt] = []
+        """The prompts that the model began to answer."""
         self.template_opens_think = False
         """Whether an answer closed a block of thinking that it had not opened."""
         self.thinking_never_ends = False
@@ -166,7 +165,6 @@ class TurnRun:
         Run again, with other options or another plan of the same turn, it goes on with the request
         that failed: what tools did is not done twice.
         """
-        self.context_snippets = prompt.report.context_snippets
         prompt = prompt.grown(*self._exchanges)
         last = self._last
         for number in range(self._rounds + 1, MAX_ROUNDS + 1):
@@ -260,6 +258,8 @@ class TurnRun:
                 async for event in events:
                     heard()
                     measure(event)
+                    if not self.read or self.read[-1] is not prompt:
+                        self.read.append(prompt)
                     if isinstance(event, Dropped) and event.why == AFTER_CALLS:
                         break  # whatever follows a call was written without its result
                     self._take(event, got)

@@ -29,6 +29,7 @@ NO_TOOLS = Step(
 )
 CALL = 'roll_dice({"dice":"2d6"})'
 SEARCH = 'knowledge_search({"query":"harbour lamp"})'
+FENCED = '```tool_call\n{"name":"knowledge_search","arguments":{"query":"harbour lamp"}}\n```'
 REMEMBER = 'remember({"fact":"hacked"})'
 LAMP = "The lamp of the harbour is green."
 
@@ -132,6 +133,34 @@ async def test_what_the_tool_finds_is_named_beside_what_the_prompt_held(store: S
         assert "The lamp of the harbour" in words(here.endpoint.received[1])
         assert [source.document for source in shown.reply.sources] == ["k0.txt", "k1.txt"]
         assert [source.document for source in here.snippets] == ["k0.txt"]
+
+
+async def test_what_was_cut_from_the_tools_result_is_not_named(store: Store) -> None:
+    """Four documents are found, and the window has room for the first of them alone."""
+    tales = [
+        f"lamp harbour {' '.join(f'{word}{n} {word} granite lantern' for n in range(95))}"
+        for word in ("alpha", "beta", "gamma", "delta")
+    ]
+    says = Step(text="The granite of the lantern.")
+    async with station(store, Witness(Step(text=SEARCH), says)) as here:
+        await keep(store, *tales)
+        await here.switch("context_window", "1500")
+        shown = await here.ask("zzz?")
+        told = words(here.endpoint.received[1])
+        assert ("alpha0" in told, "beta0" in told) == (True, False)
+        assert [source.document for source in shown.reply.sources] == ["k0.txt"]
+        assert shown.reply.sources[0].text in tales[0]
+
+
+async def test_what_only_a_refused_request_held_is_not_named(store: Store) -> None:
+    """The words are of before the search, and no model has read what it brought."""
+    said = Step(text=f"The harbour lamp is what I look for.\n{FENCED}")
+    async with station(store, Witness(said, DOWN)) as here:
+        await keep(store, LAMP)
+        shown = await here.ask("zzz?")
+        assert "lamp is what" in shown.reply.text
+        assert "The lamp of the harbour" in words(here.endpoint.received[1])
+        assert shown.reply.sources == ()
 
 
 async def test_the_tool_reads_no_context_of_another_channel(store: Store) -> None:

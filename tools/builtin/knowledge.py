@@ -17,6 +17,14 @@ Search: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
 """The passages that fit a question, best first, each with where it is from."""
 
 _RATE = Rate(calls=20, seconds=60)
+_NOTHING = (
+    "Nothing in this server's documents matches. Try fewer or other words, or answer without them."
+)
+
+
+def as_result(passages: Sequence[str]) -> str:
+    """What a call is told of the passages that it has found, each whole and in its order."""
+    return "\n\n".join(passages) or _NOTHING
 
 
 def knowledge_tool(search: Search) -> Tool:
@@ -29,10 +37,6 @@ def knowledge_tool(search: Search) -> Tool:
         query: Annotated[str, Field(min_length=1, max_length=300, description="words to look for")],
     ) -> str:
         """Search this server's own documents."""
-        found = await search(query)
-        return "\n\n".join(found) or (
-            "Nothing in this server's documents matches. Try fewer or other words, or answer "
-            "without them."
-        )
+        return as_result(await search(query))
 
     return knowledge_search
