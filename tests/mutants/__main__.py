@@ -61,20 +61,21 @@ def _run(chosen: Sequence[Mutation]) -> int:
     survivors = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
-        _copy_tree(copy)
+        copy_tree(copy)
         for tests in sorted({m.tests for m in chosen}):
-            if _first_failure(copy, tests):
+            if first_failure(copy, tests):
                 raise Faulty(f"{tests} fails without a mutation")
         print("| rule | what was dropped | noticed by |\n|---|---|---|")
         for mutation in chosen:
-            noticed = _try(copy, mutation)
+            noticed = tried(copy, mutation, mutation.tests)
             survivors += not noticed
             row = (mutation.rule, mutation.dropped, noticed or "**nothing**")
             print(f"| {' | '.join(row)} |", flush=True)
     return survivors
 
 
-def _copy_tree(to: Path) -> None:
+def copy_tree(to: Path) -> None:
+    """What the tests need of the tree, in a folder of its own."""
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     for name in _COPIED:
         source = ROOT / name
@@ -84,19 +85,20 @@ def _copy_tree(to: Path) -> None:
             shutil.copy2(source, to / name)
 
 
-def _try(copy: Path, mutation: Mutation) -> str:
-    """The first test that notices the mutation; empty if none does."""
+def tried(copy: Path, mutation: Mutation, *tests: str) -> str:
+    """The first of `tests` that notices the mutation; empty if none does. Raises Faulty."""
     path = copy / mutation.file
     healthy = path.read_text(encoding="utf-8")
     path.write_text(healthy.replace(mutation.before, mutation.after), encoding="utf-8")
     try:
-        return _first_failure(copy, mutation.tests)
+        return first_failure(copy, *tests)
     finally:
         path.write_text(healthy, encoding="utf-8")
 
 
-def _first_failure(copy: Path, tests: str) -> str:
-    command = [sys.executable, *_PYTEST, tests]
+def first_failure(copy: Path, *tests: str) -> str:
+    """The first of `tests` that fails in the copy; empty if none does. Raises Faulty."""
+    command = [sys.executable, *_PYTEST, *tests]
     environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(

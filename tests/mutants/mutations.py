@@ -919,3 +919,36 @@ MUTATIONS = (
     ),
 )
 """In the order of the rules. A change may make an import or a variable idle; nobody lints it."""
+
+REQUIRED = {
+    "contexts are looked for in the guild alone": (
+        "tests/grounding/test_isolation.py::test_a_context_is_there_for_its_guild_alone"
+    ),
+    "a plan without the tools field is grounded": (
+        "tests/grounding/test_paths.py::test_a_request_that_is_planned_anew_keeps_it"
+    ),
+    "knowledge can be left out": (
+        "tests/prompt/test_knowledge.py::test_c06_the_worst_passages_go_before_any_history"
+    ),
+    "what survived is reported": (
+        "tests/prompt/test_knowledge.py::test_c06_the_worst_passages_go_before_any_history"
+    ),
+    "a fetch needs no search provider": (
+        "tests/grounding/test_acceptance.py"
+        "::test_c03_a_context_offers_the_search_and_web_alone_the_fetch"
+    ),
+    "a dispatcher asks the allowlist again": (
+        "tests/tools/test_exposure.py::test_a08_the_allowlist_is_asked_twice"
+    ),
+    "what stands in the array by a toggle is not searched": (
+        "tests/tools/test_exposure.py::test_a05_search_selects_by_name_and_refuses_nothing_asked"
+    ),
+    "a payload with further keys is malformed": (
+        "tests/tools/test_exposure.py::test_a_malformed_dispatch_is_told_as_such"
+    ),
+    "a definition is written once": (
+        "tests/chat/test_exposure.py::test_b03_a_load_changes_nothing_before_it"
+    ),
+}
+"""What is dropped by the mutations that no run of the tests may overlook, and the test that each
+has to fail. The whole check takes too long to be part of every run."""
