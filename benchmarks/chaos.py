@@ -8,6 +8,9 @@ several channels at once. A seeded choice decides how the endpoint answers each 
 Discord does to the requests meanwhile, and what becomes of the connection to it; one MCP server
 dies whenever it is called. A last few questions go to an endpoint whose name does not resolve.
 
+An endpoint that fails again and again is left alone by the bot for half a minute or more. Who asks
+meanwhile is told so; that is counted as `resting`, and the storm waits until it is over.
+
 Invariant: each question ends, within LONGEST seconds, in an answer, a part of one with a mark, or
 words that say what went wrong. Exit status 1 if one does not, if the bot wrote a traceback or
 ended, or if it took more memory than MOST_MEGABYTES beyond what it had at first.
@@ -17,10 +20,11 @@ import argparse
 import asyncio
 import json
 import random
+import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,6 +54,9 @@ LONGEST = 45.0
 """Seconds that a turn may take: the timeouts below, five attempts at Discord with pauses of up to
 eight seconds between them, and a new session with Discord."""
 
+ZOMBIE = 70.0
+"""Seconds after which discord.py gives up a connection that is open and silent."""
+
 MOST_MEGABYTES = 150
 FIRST_TOKEN, IDLE = 2, 2
 """Seconds that the bot waits for an endpoint."""
@@ -61,8 +68,10 @@ _POLL = 0.05
 _UNRESOLVED = 4
 """Questions to an endpoint whose name does not resolve."""
 
-_WELL = 0.4
-"""Of the questions: the endpoint answers them well, so that it is not left alone for long."""
+_WELL = 0.7
+"""Of the questions: the endpoint answers them well, so that it is not left alone too often."""
+
+_RESTING = re.compile(r"has not answered lately\. It is tried again in (?:a|(\d+)) (\w+)")
 
 _REQUESTS = r"/channels/\d+/(messages|typing)"
 _EFFECTS: tuple[Effect, ...] = (
@@ -77,8 +86,8 @@ _EFFECTS: tuple[Effect, ...] = (
     Delay(seconds=0.5),
 )
 _CONNECTION = ("cut", "reconnect", "resumable", "storm")
-"""What becomes of the connection, but for what takes a new session, which is rarer: Discord lets
-a bot begin few of them."""
+"""What becomes of the connection, but for what is rarer: a new session, of which Discord lets a bot
+begin few, and a zombie, which takes a minute to be noticed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,16 +115,32 @@ class Question:
             return "answer"
         if spoken:
             return "marked" if told else "unmarked"
+        if self.rests:
+            return "resting"
         return "error" if told else "empty"
+
+    @property
+    def rests(self) -> float:
+        """Seconds for which the endpoint is left alone, as the answer says."""
+        said = "\n".join(message.text for message in self.answer())
+        if (found := _RESTING.search(said)) is None:
+            return 0.0
+        return int(found[1] or 1) * (60.0 if found[2].startswith("minute") else 1.0)
 
 
 class Storm:
     """The server, its people, and the trouble."""
 
     def __init__(
-        self, server: LoopbackDiscord, seed: int, ways: Sequence[str], places: int
+        self,
+        server: LoopbackDiscord,
+        seed: int,
+        ways: Sequence[str],
+        places: int,
     ) -> None:
         self._server = server
+        self.log: Callable[[], str] = str
+        """What the bot has written."""
         self._random = random.Random(seed)
         self._ways = ways
         guild = server.build.guild()
@@ -126,21 +151,28 @@ class Storm:
         self.outcomes: dict[str, Counter[str]] = {}
         self.trouble = Counter[str]()
         self.lost: list[str] = []
-        self.slowest = 0.0
+        self.slowest = self.rested = 0.0
+        self._numb_until = 0.0
 
     async def run(self, first: int, turns: int, *, calm: bool = False) -> None:
         """Ask so many questions, some at once. Where it is `calm` only the endpoint is amiss."""
+        rest = 0.0
         for start in range(first, first + turns, len(self._places)):
             stop = min(start + len(self._places), first + turns)
-            batch = [self._ask(number) for number in range(start, stop)]
+            # What follows a rest is a trial: if that failed, the rest would double.
+            batch = [self._ask(number, well=rest > 0) for number in range(start, stop)]
             if not calm:
                 self._trouble_requests()
                 await asyncio.sleep(self._random.uniform(0.0, 0.3))
                 await self._trouble_connection()
             await self._settle(batch)
+            rest = max(question.rests for question in batch)
+            self.rested += rest
+            await asyncio.sleep(rest)
 
-    def _ask(self, number: int) -> Question:
+    def _ask(self, number: int, *, well: bool = False) -> Question:
         way = "well" if self._random.random() < _WELL else self._random.choice(self._ways)
+        way = "well" if well else way
         channel, user = self._places[number % len(self._places)]
         words = f"{self._server.bot.mention} chaos-{number}-{way}"
         message = self._server.driver.say(channel, user, words)
@@ -154,11 +186,13 @@ class Storm:
             self._server.faults.plant(_REQUESTS, effect, times=times, skip=skip)
 
     async def _trouble_connection(self) -> None:
-        if self._random.random() > 0.3:
+        if self._random.random() > 0.3 or time.monotonic() < self._numb_until:
             return
         kind = self._random.choice(_CONNECTION)
         if kind == "resumable" and self._random.random() < 0.2:
             kind = "new session"
+        if kind == "reconnect" and self._random.random() < 0.2:
+            kind = "zombie"
         self.trouble[kind] += 1
         gateway = self._server.gateway
         match kind:
@@ -170,12 +204,17 @@ class Storm:
                 for _ in range(3):
                     gateway.cut()
                     await asyncio.sleep(0.4)
+            case "zombie":
+                gateway.mute()
+                self._numb_until = time.monotonic() + ZOMBIE
             case _:
                 gateway.invalidate(resumable=kind == "resumable")
 
     async def _settle(self, batch: list[Question]) -> None:
         begun, left = time.monotonic(), list(batch)
-        while left and time.monotonic() - begun < LONGEST:
+        numb = max(0.0, self._numb_until - begun)
+        longest = LONGEST + numb
+        while left and time.monotonic() - begun < longest:
             await asyncio.sleep(_POLL)
             for question in list(left):
                 if (outcome := question.outcome()) is not None:
@@ -183,13 +222,17 @@ class Storm:
                     self.outcomes.setdefault(question.way, Counter())[outcome] += 1
                     if outcome in {"unmarked", "empty"}:
                         self._lose(question, outcome)
-        self.slowest = max(self.slowest, time.monotonic() - begun)
+        if not numb:
+            self.slowest = max(self.slowest, time.monotonic() - begun)
         for question in left:
             self._lose(question, "never ended")
 
     def _lose(self, question: Question, why: str) -> None:
         shown = [message.text[:200] for message in question.answer()]
-        self.lost.append(f"{question.number} ({question.way}) {why}: {shown}")
+        ends = self.log()[-2000:]
+        self.lost.append(
+            f"{question.number} ({question.way}) {why}: {shown}; the log ends:\n{ends}"
+        )
 
 
 async def chaos(
@@ -207,6 +250,7 @@ async def chaos(
             with TemporaryDirectory(prefix="verbatim-chaos-") as home:
                 async with BotProcess(server) as bot:
                     await _start(bot, Path(home), url)
+                    storm.log = lambda bot=bot: bot.output
                     at_first = figures(bot.pid).resident_bytes
                     await storm.run(first, count, calm=url != base_url)
                     if bot.returncode is not None:
@@ -227,6 +271,7 @@ async def chaos(
             "outcomes": {way: dict(found) for way, found in sorted(storm.outcomes.items())},
             "trouble": dict(storm.trouble),
             "slowest_batch_seconds": round(storm.slowest, 1),
+            "endpoint_rested_seconds": round(storm.rested),
             "memory_grown_megabytes": round(megabytes, 1),
             "violations": violations[:10],
             "faults": [*faults, *violations[:10]],
