@@ -81,6 +81,9 @@ _TELLING = 40
 _MOST_PLACES = 400
 """Channels for a load; streams at most."""
 
+_WINDOW = 8192
+"""Tokens of a soak's context window, the default: it is full before the warm-up is over."""
+
 _PLACES = 50
 _SHORT = 24
 """Channels of a soak, and tokens of an answer in it."""
@@ -187,7 +190,9 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(*, guilds: int, places: int, rate: float, tokens: int) -> AsyncGenerator[Stage]:
+async def stage(
+    *, guilds: int, places: int, rate: float, tokens: int, window: int = 32768
+) -> AsyncGenerator[Stage]:
     """Everything started, and the bot has answered once: later answers share what that opened."""
     async with (
         LoopbackDiscord() as server,
@@ -213,8 +218,8 @@ async def stage(*, guilds: int, places: int, rate: float, tokens: int) -> AsyncG
                     "VERBATIM_PROBE": "off",
                     "VERBATIM_METRICS_PORT": str(made.metrics_port),
                     "VERBATIM_APPROVED_GUILDS": "all",
-                    "VERBATIM_MAX_REPLY_TOKENS": "4096",
-                    "VERBATIM_CONTEXT_WINDOW": "32768",
+                    "VERBATIM_MAX_REPLY_TOKENS": str(window // 8),
+                    "VERBATIM_CONTEXT_WINDOW": str(window),
                 },
             )
             await bot.wait_for_output("Connected as", timeout=120)
@@ -329,7 +334,9 @@ def free_port() -> int:
 
 async def soak(turns: int, guilds: int) -> dict[str, Json]:
     """Short answers, one after the other in many channels; what the process holds meanwhile."""
-    async with stage(guilds=guilds, places=_PLACES, rate=1000.0, tokens=_SHORT) as at:
+    async with stage(
+        guilds=guilds, places=_PLACES, rate=1000.0, tokens=_SHORT, window=_WINDOW
+    ) as at:
         samples: list[Figures] = []
         tasks: list[int] = []
         lost = 0
