@@ -51,9 +51,7 @@ def log_to(
     folder = home / "logs"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = RotatingFileHandler(
-            folder / "verbatim.log", maxBytes=_BYTES, backupCount=_FILES, encoding="utf-8"
-        )
+        file = _File(folder / "verbatim.log", maxBytes=_BYTES, backupCount=_FILES, encoding="utf-8")
     except OSError as error:
         raise StoreError(
             f"{folder} cannot be written: {error.strerror}.",
@@ -72,6 +70,20 @@ def log_to(
         handler.addFilter(_with_turn)
         handler.setFormatter(shape)
         root.addHandler(handler)
+
+
+class _File(RotatingFileHandler):
+    """Says once that it cannot be written, rather than with a traceback for each line."""
+
+    _is_told = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (logging's name)
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+        elif not self._is_told:
+            self._is_told = True
+            print(f"The log cannot be written to {self.baseFilename}: {error}", file=sys.stderr)
 
 
 def _with_turn(record: logging.LogRecord) -> bool:

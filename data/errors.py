@@ -73,12 +73,18 @@ def explained(path: Path) -> Generator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        # Extended codes are spelt SQLITE_IOERR_WRITE, say; the second word is the family.
-        name = getattr(error, "sqlite_errorname", None) or ""
-        family = "".join(name.split("_")[1:2])
-        if family not in _WORDS:
+        family = family_of(error)
+        if family is None:
             raise
         raise file_trouble(family, path) from error
+
+
+def family_of(error: sqlite3.Error) -> str | None:
+    """The kind of trouble with file, disk or locks, for `file_trouble`; None if it is another."""
+    # Extended codes are spelt SQLITE_IOERR_WRITE, say; the second word is the family.
+    name = getattr(error, "sqlite_errorname", None) or ""
+    family = "".join(name.split("_")[1:2])
+    return family if family in _WORDS else None
 
 
 def file_trouble(family: str, path: Path) -> StoreError:

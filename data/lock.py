@@ -8,7 +8,7 @@ that has just opened it.
 import os
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from data.errors import HomeInUse, StoreError
@@ -63,8 +63,9 @@ def instance_lock(home: Path) -> Generator[None]:
                 f"Another Verbatim process{_holder(descriptor)} is using the directory {home}.",
                 remedy="Stop it first, or point VERBATIM_HOME at another directory.",
             )
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"{os.getpid()}\n".encode())
+        with suppress(OSError):  # a full disk has no room for it; it only tells who holds the lock
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"{os.getpid()}\n".encode())
         yield
     finally:
         os.close(descriptor)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from data.database import BUSY_TIMEOUT, database_uri
-from data.errors import StoreError, explained, file_trouble
+from data.errors import StoreError, explained, family_of, file_trouble
 from data.home import create_private_file, prepare_home
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -183,7 +183,7 @@ def copy_whole(connection: sqlite3.Connection, copy: Path) -> None:
 
 
 def _apply(connection: sqlite3.Connection, migration: Migration, copy: Path | None) -> None:
-    """Run one migration and check that it ended where it must.
+    """Run one migration and check that it ended where it must; within `explained`.
 
     If it raises, closing the connection rolls back what the migration left open.
     """
@@ -199,6 +199,8 @@ def _apply(connection: sqlite3.Connection, migration: Migration, copy: Path | No
         elif version != migration.number:
             problem = f"it left the schema at {version}"
     except sqlite3.Error as error:
+        if family_of(error) is not None:
+            raise  # the migration is not to blame
         problem = str(error)
     if problem:
         kept = f" A copy made before is {copy}." if copy else ""

@@ -126,6 +126,19 @@ async def test_a_full_disk_says_so_and_loses_nothing(database: Database):
     assert await keys(database) == ["kept"]
 
 
+async def test_a_disk_that_becomes_read_only_says_so_and_loses_nothing(database: Database):
+    await put(database, "kept")
+    async with database.transaction() as transaction:
+        await transaction.run("PRAGMA query_only = ON")
+    with pytest.raises(StoreError, match="cannot be written") as caught:
+        await put(database, "lost")
+    assert "the right to write" in caught.value.remedy
+    assert await keys(database) == ["kept"]
+    await database._writer.execute("PRAGMA query_only = OFF")  # pyright: ignore[reportPrivateUsage]
+    await put(database, "later")
+    assert await keys(database) == ["kept", "later"]
+
+
 async def test_a_slow_query_does_not_stop_the_loop(database: Database):
     query = asyncio.create_task(
         database.read(
