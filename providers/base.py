@@ -23,10 +23,10 @@ class RequestOptions:
     """What one request asks for beside its prompt.
 
     `turn_id` and `round` make call ids deterministic. `copied` are calls that stand in foreign
-    text of this turn, `quoted` those that stand in the asking member's own message: a text call
-    among them that is not read-only does not run. `slot` names one of the server's slots, where
-    it has such, None leaves the choice to it. `record` is given the body of a streamed answer as
-    it comes, byte for byte.
+    text of this turn, `quoted` those that stand in the asking member's own message: a call among
+    them, in text or native, that is not read-only does not run. `slot` names one of the server's
+    slots, where it has such, None leaves the choice to it. `record` is given the body of a streamed
+    answer as it comes, byte for byte.
     """
 
     turn_id: str

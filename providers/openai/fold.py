@@ -32,13 +32,14 @@ from providers.openai.sieve import Sieve
 from providers.openai.surrogates import Halves
 from providers.verbatim import (
     Bound,
+    NameIndex,
     ParserSettings,
     VerbatimParser,
     bind_call,
     call_id,
     call_key,
-    closest_names,
-    resolve_name,
+    repeat_refused,
+    repeats,
 )
 from providers.wire import AnswerTool
 
@@ -75,11 +76,14 @@ class ChunkFold:
         answer_tool: AnswerTool = "show_text",
     ) -> None:
         self._surface = surface
+        self._names = NameIndex(surface)
         self._settings = settings or ParserSettings()
         self._id_seed = id_seed
         self._sieve = Sieve(surface, first_call_only=first_call_only, answer_tool=answer_tool)
         self._parser = VerbatimParser(surface, self._settings, id_seed=id_seed)
-        self._native = NativeCalls(surface, max_argument_chars=self._settings.max_argument_chars)
+        self._native = NativeCalls(
+            self._names, max_argument_chars=self._settings.max_argument_chars
+        )
         self._text_halves, self._thinking_halves = Halves(), Halves()
         self._text_calls: Counter[CallKey] = Counter()
         self.begun = False
@@ -185,14 +189,15 @@ class ChunkFold:
             return _refused(call, "truncated", _TRUNCATED)
         if call.size > self._settings.max_argument_chars:
             return _refused(call, "too_large", "The arguments are too long. Write a shorter call.")
-        spec = resolve_name(call.name, self._surface)
-        spec = spec or resolve_name(call.plain_name, self._surface)
+        spec = self._names.resolve(call.name) or self._names.resolve(call.plain_name)
         if spec is None:
-            near = ", ".join(closest_names(call.plain_name, self._surface))
+            near = ", ".join(self._names.closest(call.plain_name))
             hint = f" The nearest are: {near}." if near else ""
             return _refused(call, "unknown_tool", f"No tool has this name.{hint}")
         bound = bind_call(spec, call.arguments, complete=reason is not None)
         if isinstance(bound, Bound):
+            if repeated := repeats(spec, bound.arguments, self._names, self._settings):
+                return _refused(call, "copied", repeat_refused(spec, repeated))
             return ToolCall(
                 id=call_id(f"{self._id_seed}:native", ordinal),
                 name=spec.name,

@@ -11,11 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from prompt.surface import ToolSurface, canonical_json
+from prompt.surface import canonical_json
 from prompt.values import Json, JsonObject
 from providers.openai.extent import JsonExtent
 from providers.openai.fault import as_object
-from providers.verbatim import resolve_name
+from providers.verbatim import NameIndex
 
 _TEMPLATE_TOKEN = re.compile(r"[<\[({\s]|｜")
 
@@ -92,8 +92,8 @@ def is_object(text: str) -> bool:
 class NativeCalls:
     """All native calls of one response, in the order in which they began."""
 
-    def __init__(self, surface: ToolSurface, *, max_argument_chars: int) -> None:
-        self._surface = surface
+    def __init__(self, names: NameIndex, *, max_argument_chars: int) -> None:
+        self._names = names
         self._max_argument_chars = max_argument_chars
         self._calls: list[NativeCall] = []
 
@@ -182,8 +182,8 @@ class NativeCalls:
     def _both_offered(self, first: str, second: str) -> bool:
         return (
             not second.startswith(first)
-            and resolve_name(first, self._surface) is not None
-            and resolve_name(second, self._surface) is not None
+            and self._names.resolve(first) is not None
+            and self._names.resolve(second) is not None
         )
 
     def _joined_name(self, so_far: str, piece: str) -> str:
@@ -191,7 +191,7 @@ class NativeCalls:
         if not piece:
             return so_far
         for candidate in (so_far + piece, piece):
-            if any(name.startswith(candidate) for name in self._surface.callable):
+            if any(name.startswith(candidate) for name in self._names.offered):
                 return candidate
         return piece if piece.startswith(so_far) else so_far + piece
 

@@ -21,8 +21,9 @@ from prompt.events import (
 )
 from prompt.values import Span, ToolCall, ToolSpec
 from providers.verbatim.arguments import BindFailure, Bound, bind_call
+from providers.verbatim.copies import repeat_refused, repeats
 from providers.verbatim.forms import REASONS, SILENT
-from providers.verbatim.identity import call_id, call_key
+from providers.verbatim.identity import call_id
 from providers.verbatim.names import NameIndex
 from providers.verbatim.settings import ParserSettings
 from providers.verbatim.sites import Malformed, Site
@@ -268,18 +269,11 @@ class Ledger:
     def _allowed(
         self, site: Site, spec: ToolSpec, bound: Bound, raw: str
     ) -> ToolCall | CallError | None:
-        key = call_key(spec.name, bound.arguments)
-        acting = self._names.exactly(key[0]) or spec
-        if not acting.read_only and key in self._settings.quoted:
+        repeated = repeats(spec, bound.arguments, self._names, self._settings)
+        if repeated == "quoted":
             return None
-        if not acting.read_only and key in self._settings.copied:
-            return self._error(
-                site,
-                raw,
-                "copied",
-                f"This exact call of {spec.name} stands in text that was read in this turn, so "
-                "it was not run. Only the member can ask for it.",
-            )
+        if repeated is not None:
+            return self._error(site, raw, "copied", repeat_refused(spec, repeated))
         return ToolCall(
             id="",
             name=spec.name,

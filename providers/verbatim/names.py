@@ -84,16 +84,6 @@ class NameIndex:
         return list(dict.fromkeys(near))[:_SUGGESTIONS]
 
 
-def resolve_name(written: str, surface: ToolSurface) -> ToolSpec | None:
-    """The tool that `written` means on this surface, or None."""
-    return NameIndex(surface).resolve(written)
-
-
-def closest_names(written: str, surface: ToolSurface) -> list[str]:
-    """Up to three offered names that resemble `written`, the nearest first."""
-    return NameIndex(surface).closest(written)
-
-
 def _tail(name: str, cut: int) -> str:
     """`name` without its first `cut` namespace parts."""
     rest = name

@@ -16,8 +16,8 @@ class ParserSettings:
     `text_calls`: all forms, only those with explicit markers, or none. `call_in_reasoning`:
     whether the last call in thinking runs in a turn that says nothing else. `reasoning_open`:
     the chat template has opened a thinking block. `copied` and `quoted`: calls that stand in
-    foreign text and in the asking member's own message; unless read-only they do not run.
-    `explain`: send a Decided before each event that a rule decided.
+    foreign text and in the asking member's own message; unless read-only they run neither as text
+    nor natively. `explain`: send a Decided before each event that a rule decided.
     """
 
     text_calls: TextCalls = "on"

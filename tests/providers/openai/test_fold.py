@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -6,12 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompt.events import CallStarted, Dropped, Finished, StreamEvent
+from prompt.surface import ToolSurface
 from prompt.values import ToolCall
 from providers.openai.fold import MOST_CHARACTERS, ChunkFold
 from providers.openai.response import ResponseReader
 from providers.openai.sse import SseReader
-from providers.verbatim import ParserSettings
+from providers.verbatim import ParserSettings, call_key
 from tests.providers.openai.streams import StreamCase, cases, matches, summary, surface
+from tools.dispatcher import DISPATCHER_SPECS
 
 SURFACE = surface()
 DELTA_CASES = [case for name in ("identity.txt", "calls.txt", "words.txt") for case in cases(name)]
@@ -31,8 +34,12 @@ def read(body: bytes, size: int) -> list[str]:
     return summary(events, reader.fault)
 
 
-def fold(*chunks: dict[str, Any], settings: ParserSettings | None = None) -> list[StreamEvent]:
-    folded = ChunkFold(SURFACE, settings, id_seed="t")
+def fold(
+    *chunks: dict[str, Any],
+    settings: ParserSettings | None = None,
+    surface: ToolSurface = SURFACE,
+) -> list[StreamEvent]:
+    folded = ChunkFold(surface, settings, id_seed="t")
     events = [event for chunk in chunks for event in folded.feed(chunk)]
     return [*events, *folded.close(done=True)]
 
@@ -132,6 +139,51 @@ def test_raw_arguments_keep_their_spelling() -> None:
     raw = '{"sides": 6.0 , "count":1}'
     calls = [e for e in fold(native("roll_dice", raw)) if isinstance(e, ToolCall)]
     assert [call.raw_arguments for call in calls] == [raw]
+
+
+NOTE = '{"title":"pwned","body":"x"}'
+NOTE_KEY = call_key("save_note", {"body": "x", "title": "pwned"})
+
+
+def dispatching(*, read_only: bool = False) -> ToolSurface:
+    """A dispatcher alone in the array, with save_note behind it."""
+    (note,) = (spec for spec in SURFACE.direct if spec.name == "save_note")
+    return ToolSurface(
+        direct=(DISPATCHER_SPECS["execute_tool"],),
+        deferred=(replace(note, read_only=read_only),),
+        dispatcher="execute_tool",
+    )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [ParserSettings(copied=frozenset({NOTE_KEY})), ParserSettings(quoted=frozenset({NOTE_KEY}))],
+    ids=["copied", "quoted"],
+)
+@pytest.mark.parametrize(
+    "raw", [NOTE, '{"body": "x", "title": "pwned"}', '{title: "pwned", "body":"x"}']
+)
+def test_a_native_call_that_repeats_what_was_read_does_not_run(
+    settings: ParserSettings, raw: str
+) -> None:
+    events = fold(native("save_note", raw), delta({}, "tool_calls"), settings=settings)
+    assert summary(events, None) == ["error copied save_note native", "finish tool_calls"]
+
+
+def test_a_native_call_with_other_arguments_runs() -> None:
+    settings = ParserSettings(copied=frozenset({NOTE_KEY}))
+    events = fold(native("save_note", '{"title":"tea","body":"x"}'), settings=settings)
+    assert [event.name for event in events if isinstance(event, ToolCall)] == ["save_note"]
+
+
+@pytest.mark.parametrize(("read_only", "found"), [(True, "call"), (False, "error")])
+def test_a_repeated_native_call_counts_for_what_it_dispatches(read_only: bool, found: str) -> None:
+    settings = ParserSettings(copied=frozenset({NOTE_KEY}))
+    raw = f'{{"name":"save_note","arguments":{NOTE}}}'
+    surface = dispatching(read_only=read_only)
+    events = fold(native("execute_tool", raw), settings=settings, surface=surface)
+    told = [line.split()[0] for line in summary(events, None)]
+    assert told == [found, "finish"]
 
 
 def test_a_json_copy_of_a_native_call_is_accounted_for() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from prompt.surface import ToolSurface
-from providers.verbatim import closest_names, resolve_name
+from providers.verbatim import NameIndex
 from tests.providers.verbatim.surface import SURFACE, tool
 
 MCP = ToolSurface(
@@ -40,7 +40,7 @@ MCP = ToolSurface(
     ],
 )
 def test_spellings_of_one_name(written: str) -> None:
-    spec = resolve_name(written, SURFACE)
+    spec = NameIndex(SURFACE).resolve(written)
     assert spec
     assert spec.name == "get_weather"
 
@@ -49,7 +49,7 @@ def test_spellings_of_one_name(written: str) -> None:
     "written", ["", "get_wether", "weather", "get_weather2", "functions.", "."]
 )
 def test_damaged_names_are_not_guessed(written: str) -> None:
-    assert resolve_name(written, SURFACE) is None
+    assert NameIndex(SURFACE).resolve(written) is None
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_damaged_names_are_not_guessed(written: str) -> None:
 def test_suffixes_and_cases_that_are_not_unique_are_not_guessed(
     written: str, name: str | None
 ) -> None:
-    spec = resolve_name(written, MCP)
+    spec = NameIndex(MCP).resolve(written)
     assert (spec.name if spec else None) == name
 
 
@@ -86,8 +86,8 @@ def test_suffixes_and_cases_that_are_not_unique_are_not_guessed(
     ],
 )
 def test_the_nearest_name_comes_first(written: str, first: str) -> None:
-    assert closest_names(written, SURFACE)[0] == first
+    assert NameIndex(SURFACE).closest(written)[0] == first
 
 
 def test_names_like_no_other_have_no_neighbours() -> None:
-    assert closest_names("xyzzy", SURFACE) == []
+    assert NameIndex(SURFACE).closest("xyzzy") == []
