@@ -6,6 +6,7 @@ name them. An answer that the server calls an error leaves as one.
 
 import base64
 import binascii
+import json
 import mimetypes
 
 from mcp import types
@@ -46,12 +47,29 @@ def output_of(result: types.CallToolResult, *, tool: str) -> ToolOutput:
             case _:
                 words.append("[something that is neither text, image, sound nor resource]")
     text = "\n".join(word for word in words if word.strip())
+    data = canonical_json(result.structured_content) if result.structured_content else ""
+    if result.is_error:
+        raise ToolFailure(_error(text, data) or "the server gave no reason")
     if not text and result.structured_content is not None:
         # Where there is text, it says the same: the protocol asks servers for that.
         text = canonical_json(result.structured_content)
-    if result.is_error:
-        raise ToolFailure(_clipped(text, _LONGEST_ERROR) or "the server gave no reason")
     return ToolOutput(text=_clipped(text, LONGEST_RESULT), files=tuple(files))
+
+
+def _error(text: str, data: str) -> str:
+    """An error's words, then its part for machines, such as a code: servers say that only once."""
+    if not data or _is_same(text, data):
+        return _clipped(text, _LONGEST_ERROR)
+    data = _clipped(data, _LONGEST_ERROR // 2)
+    words = _clipped(text, _LONGEST_ERROR - len(data))
+    return f"{words}\n{data}" if words else data
+
+
+def _is_same(text: str, data: str) -> bool:
+    try:
+        return bool(json.loads(text) == json.loads(data))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _taken(data: str, kind: str, what: str, tool: str, files: list[ToolFile]) -> str:

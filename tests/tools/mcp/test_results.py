@@ -33,6 +33,31 @@ def test_structured_content_stands_in_where_there_is_no_text():
     assert output_of(answer(words("b is 1"), structured_content=data), tool="t").text == "b is 1"
 
 
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        (["pump offline"], 'pump offline\n{"code":"E7","retry_after":30}'),
+        ([], '{"code":"E7","retry_after":30}'),
+        (['{"retry_after": 30, "code": "E7"}'], '{"retry_after": 30, "code": "E7"}'),
+    ],
+)
+def test_an_error_is_told_in_words_and_then_for_machines(texts: list[str], told: str):
+    """The second part is not said again where the words are the same JSON."""
+    data = {"code": "E7", "retry_after": 30}
+    with pytest.raises(ToolFailure) as raised:
+        output_of(answer(*map(words, texts), error=True, structured_content=data), tool="t")
+    assert str(raised.value) == told
+
+
+def test_a_long_error_keeps_its_part_for_machines():
+    with pytest.raises(ToolFailure) as raised:
+        output_of(
+            answer(words("x" * 10_000), error=True, structured_content={"code": "E7"}), tool="t"
+        )
+    assert str(raised.value).endswith('{"code":"E7"}')
+    assert len(str(raised.value)) < 3_000
+
+
 def test_a_picture_goes_to_the_member_and_the_model_is_told_of_it():
     output = output_of(
         answer(words("Here:"), types.ImageContent(data=PIXEL, mime_type="image/png")), tool="draw"
