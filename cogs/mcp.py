@@ -32,6 +32,7 @@ from tools.mcp.vetting import VettedTool, flags_of
 _LONGEST_TOKEN = 4000
 _SHOWN_DESCRIPTION = 100
 _SHOWN_LEFT_OUT = 15
+_SHOWN_DROPPED = 5
 
 _Field: TypeAlias = "ui.TextInput[ui.Modal]"
 
@@ -287,6 +288,9 @@ def _tool_line(tool: VettedTool, locale: Speaks, *, trusted: bool) -> str:
         else tr(locale, "may write")
     )
     about = discord.utils.escape_markdown(clean(tool.description, most=_SHOWN_DESCRIPTION))
+    if tool.dropped:
+        names = ", ".join(map(_code, tool.dropped[:_SHOWN_DROPPED]))
+        about = f"{about} {tr(locale, 'Without {names}: no valid schema.', names=names)}".strip()
     return f"- {_code(tool.name)} ({kind}): {about}"
 
 

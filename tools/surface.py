@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from prompt.dispatcher import EXECUTE_TOOL, META_TOOLS, USE_LOADED_TOOL
-from prompt.schema_level import SchemaLevel, offered
+from prompt.schema_level import SchemaLevel, written
 from prompt.surface import ToolSurface, advertisement, canonical_json
 from prompt.tokens import estimate
 from prompt.values import ToolSpec
@@ -79,11 +79,12 @@ def _exposed(
 
 
 def _offering(spec: ToolSpec, name: str, level: SchemaLevel) -> ToolSpec:
-    shown = offered(spec.parameters, level)
+    got = written(spec.parameters, level)
+    shown = got.parameters
     return replace(
         spec,
         name=name,
-        description=spec.description.strip() or name,
+        description=" ".join(filter(None, (spec.description.strip() or name, got.note))),
         offered=None if canonical_json(shown) == canonical_json(spec.parameters) else shown,
         registered=None if name == spec.name else spec.name,
     )

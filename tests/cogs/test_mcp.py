@@ -40,6 +40,9 @@ async def test_a_server_is_brought_tested_listed_switched_and_removed(tmp_path: 
         server.tools = [
             tool("look", "Looks *it* up", annotations={"readOnlyHint": True}),
             tool("bad", inputSchema={"type": "object", "properties": {"a": {"type": 5}}}),
+            tool(
+                "odd", inputSchema={"type": "object", "properties": {"type": "object", "n": True}}
+            ),
         ]
         said = await bring(here, here.operator, server)
         assert "`docs` is added" in said
@@ -47,12 +50,13 @@ async def test_a_server_is_brought_tested_listed_switched_and_removed(tmp_path: 
         assert "`look` (asks first): Looks \\*it\\* up" in said
         assert "`bad`: its schema is not valid JSON Schema" in said
         assert TOKEN not in said
-        assert await offered(here, here.away.id) == ["mcp__docs__look"]
+        assert "`odd` (asks first): Without `type`: no valid schema." in said
+        assert await offered(here, here.away.id) == ["mcp__docs__look", "mcp__docs__odd"]
         assert await offered(here, here.home.id) == []
 
         channel, stranger = here.away_channel, here.stranger
         listed = await here.said(channel, stranger, "mcp list")
-        assert f"`docs` (`{server.url}`): connected; 1 tool; not trusted" in listed
+        assert f"`docs` (`{server.url}`): connected; 2 tools; not trusted" in listed
         assert "no MCP servers" in await here.said(here.home_channel, here.operator, "mcp list")
 
         trusted = await here.said(channel, stranger, "mcp toggle", server="docs", what="trust")

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from prompt.schema_level import SchemaLevel, offered
+from prompt.schema_level import SchemaLevel, offered, written
 from prompt.surface import canonical_json
 from tools.builtin import builtin_registry
 
@@ -138,7 +138,78 @@ def test_names_only() -> None:
     }
 
 
-def test_alternatives_at_the_root_become_one_object() -> None:
-    one = {"type": "object", "properties": {"a": {"type": "string"}}}
-    other = {"type": "object", "properties": {"b": {"type": "string"}}}
-    assert offered({"anyOf": [one, other]}, "simple") == one
+INDEX = {"type": "object", "properties": {"index": {"type": "integer"}}, "required": ["index"]}
+PLACE = {
+    "type": "object",
+    "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}},
+    "required": ["x", "y"],
+}
+BOTH = {name: {"type": "integer"} for name in ("index", "x", "y")}
+
+
+@pytest.mark.parametrize("key", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("level", ["simple", "names_only"])
+def test_alternatives_at_the_root_become_one_object(key: str, level: SchemaLevel) -> None:
+    got = written({key: [INDEX, PLACE]}, level)
+    assert got.parameters == {"type": "object", "properties": BOTH}
+    assert got.note == "Give either index, or x and y."
+
+
+def test_alternatives_inside_become_one_object_whose_description_tells() -> None:
+    assert field({"anyOf": [INDEX, {"type": "null"}, PLACE], "description": "Where."}) == {
+        "type": "object",
+        "properties": BOTH,
+        "description": "Where. Give either index, or x and y.",
+    }
+
+
+def test_alternatives_that_only_require_leave_the_properties() -> None:
+    ways = [{"required": ["index"]}, {"required": ["x", "y"]}]
+    got = written(
+        {"type": "object", "properties": BOTH, "required": ["x"], "anyOf": ways}, "simple"
+    )
+    assert got.parameters == {"type": "object", "properties": BOTH, "required": ["x"]}
+    assert got.note == "Give either index, or y."
+
+
+def test_alternatives_share_what_each_requires_and_every_value_of_a_field() -> None:
+    def shape(kind: str, size: str) -> dict[str, Any]:
+        named = {"kind": {"const": kind}, size: {"type": "number"}}
+        return {"type": "object", "properties": named, "required": ["kind", size]}
+
+    got = written({"oneOf": [shape("circle", "radius"), shape("square", "side")]}, "simple")
+    properties = got.parameters["properties"]
+    assert properties["kind"] == {"enum": ["circle", "square"]}
+    assert list(properties) == ["kind", "radius", "side"]
+    assert got.parameters["required"] == ["kind"]
+    assert got.note == "Give either radius, or side."
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [
+        [{"required": ["a"]}, {"required": ["a", "b"]}],
+        [{"required": ["a"]}, {"properties": {"b": {}}}],
+        [{"required": ["a" * 150]}, {"required": ["b" * 150]}],
+    ],
+)
+def test_a_note_that_tells_nothing_or_too_much_is_left_out(ways: list[Any]) -> None:
+    assert written({"type": "object", "anyOf": ways}, "simple").note == ""
+
+
+def test_alternatives_that_are_not_all_objects_give_the_first() -> None:
+    assert field({"anyOf": [{"type": "string"}, INDEX]}) == {"type": "string"}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("broken", ["object", 5, None, ["string"]])
+def test_a_property_that_is_no_schema_is_dropped_and_named(broken: Any, level: SchemaLevel) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "type": broken, "any": True, "none": False},
+        "required": ["path", "type"],
+    }
+    got = written(schema, level)
+    assert list(got.parameters["properties"]) == ["path", "any"]
+    assert got.parameters["required"] == ["path"]
+    assert got.dropped == ("type",)

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 from mcp import MCPError, types
 
 from prompt.values import Json
+from tools.mcp.cleaning import clean
 from tools.mcp.link import Changed, Link
 from tools.mcp.listing import list_tools, listen
 from tools.mcp.vetting import VettedTool, vetted
@@ -30,6 +31,8 @@ State: TypeAlias = Literal["connecting", "connected", "waiting", "stopped"]
 
 _BETWEEN_LISTS = 1.0
 """Seconds from one list of tools to the next, however often they change."""
+
+_LONGEST_LOGGED = 100
 
 _HEALTHY_AFTER = 30.0
 """Seconds that a connection must last for the next one to be made at once."""
@@ -269,9 +272,21 @@ class Connection:
 
     async def _list(self, link: Link) -> None:
         tools = vetted(await list_tools(link.client))
-        if self._listed is not None and tools != self.tools:
-            await self._listed(tools)  # before any turn sees them
+        if tools != self.tools:
+            self._warn_of_dropped(tools)
+            if self._listed is not None:
+                await self._listed(tools)  # before any turn sees them
         self.tools = tools
+
+    def _warn_of_dropped(self, tools: Iterable[VettedTool]) -> None:
+        for tool in tools:
+            if tool.dropped:
+                name = clean(tool.name, most=_LONGEST_LOGGED)
+                what = clean(", ".join(tool.dropped), most=_LONGEST_LOGGED)
+                log.warning(
+                    "MCP server %s: the tool %s is offered without %s: no valid schema.",
+                    *(self.name, name, what),
+                )
 
     async def _list_changed(self) -> None:
         self._news.set()

@@ -1,8 +1,9 @@
 """Keeps one tool that breaks the protocol's shape from costing a server all of its tools.
 
 Invariant: a tool of the right shape passes as it is, and nothing but lists of tools is touched. One
-of another shape loses what is wrong: optional fields, or its schema, for one that `vetting` refuses
-and tells of. Without a name it is left out. The SDK itself gives up the list as a whole.
+of another shape loses what is wrong: optional fields, arguments whose schema is none, or its whole
+schema, for one that `vetting` refuses and tells of. Without a name it is left out. The SDK itself
+gives up the list as a whole.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -17,6 +18,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types.methods import validate_server_result
 
 from prompt.values import Json, JsonObject
+from tools.mcp.schemas import DROPPED
 
 _VERSION = "2025-11-25"
 """The strictest shape: later versions of the protocol admit all that it does."""
@@ -48,12 +50,41 @@ def _mended(tool: Json) -> Json:
         return None
     fields = cast("JsonObject", tool)
     named = {"name": fields.get("name"), "inputSchema": _REFUSED}
+    bare = {key: fields[key] for key in ("name", "description", "inputSchema") if key in fields}
+    schema = _with_schemas_alone(fields.get("inputSchema"))
     attempts: Sequence[JsonObject] = (
-        {key: fields[key] for key in ("name", "description", "inputSchema") if key in fields},
+        {**fields, "inputSchema": schema},
+        bare,
+        {**bare, "inputSchema": schema},
         {**named, "description": fields.get("description")},
         named,
     )
     return next((attempt for attempt in attempts if _fits(attempt)), None)
+
+
+def _with_schemas_alone(schema: Json) -> Json:
+    """A schema whose properties are objects, with a note for `vetting` of those that were none.
+    `true` and `false` are schemas, but not to the protocol."""
+    if not isinstance(schema, Mapping):
+        return schema
+    fields = cast("JsonObject", schema)
+    properties, required = fields.get("properties"), fields.get("required")
+    if not isinstance(properties, Mapping):
+        return fields
+    named = cast("JsonObject", properties)
+    kept: dict[str, Json] = {
+        name: {} if field is True else field
+        for name, field in named.items()
+        if field is True or isinstance(field, Mapping)
+    }
+    dropped: list[Json] = [
+        name for name, field in named.items() if name not in kept and field is not False
+    ]
+    mended_fields: dict[str, Json] = {**fields, "properties": kept, DROPPED: dropped}
+    if isinstance(required, list):
+        entries = cast("list[Json]", required)
+        mended_fields["required"] = [name for name in entries if name not in named or name in kept]
+    return mended_fields
 
 
 def _fits(tool: Json) -> bool:

@@ -83,4 +83,5 @@ def _tool(fields: JsonObject) -> VettedTool:
         parameters=fields["parameters"],
         hints=Hints(**fields["hints"]),
         refused=fields["refused"],
+        dropped=tuple(fields.get("dropped", ())),
     )

@@ -11,7 +11,7 @@ from typing import cast
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
-from prompt.schema_level import offered
+from prompt.schema_level import offered, written
 from prompt.surface import canonical_json
 from prompt.values import Json, JsonObject
 from tools.mcp.cleaning import clean, is_clean
@@ -21,6 +21,9 @@ LONGEST_SCHEMA = 4_000
 
 DEEPEST_SCHEMA = 8
 """Levels of schemas within schemas."""
+
+DROPPED = "x-dropped"
+"""A key beside `properties` that lists those which were taken out of a schema before it is read."""
 
 _LONGEST_WORDS = 400
 _NAMED = ("properties",)
@@ -60,6 +63,18 @@ def safe_schema(schema: Json) -> JsonObject:
     else:
         return safe
     raise SchemaRefused("its schema is not valid JSON Schema")
+
+
+def dropped_of(schema: JsonObject) -> tuple[str, ...]:
+    """The properties that `safe_schema` leaves out, or somebody before it, since their value is no
+    schema."""
+    before = schema.get(DROPPED)
+    names = [
+        name
+        for name in cast("list[Json]", before if isinstance(before, list) else [])
+        if isinstance(name, str)
+    ]
+    return tuple(dict.fromkeys((*names, *written(schema, "full").dropped)))
 
 
 def _safe(schema: Json, level: int) -> dict[str, Json]:

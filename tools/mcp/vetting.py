@@ -11,7 +11,7 @@ from mcp import types
 
 from prompt.values import JsonObject
 from tools.mcp.cleaning import clean
-from tools.mcp.schemas import SchemaRefused, safe_schema
+from tools.mcp.schemas import SchemaRefused, dropped_of, safe_schema
 
 MOST_TOOLS = 32
 """Tools of one server."""
@@ -33,13 +33,15 @@ class Hints:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VettedTool:
     """A tool as it may be offered. `name` is the server's own spelling, which calls use. `refused`
-    says why it is left out; empty where it is not."""
+    says why it is left out; empty where it is not. `dropped` names arguments that it is offered
+    without, since what the server has for their schemas is none."""
 
     name: str
     description: str
     parameters: JsonObject
     hints: Hints
     refused: str = ""
+    dropped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,7 @@ def vetted(listed: Sequence[types.Tool]) -> tuple[VettedTool, ...]:
 
 def _vet(tool: types.Tool, *, place: int) -> VettedTool:
     hints = tool.annotations or types.ToolAnnotations()
-    parameters, refused = _NOTHING, ""
+    parameters, refused, dropped = _NOTHING, "", ()
     if place >= MOST_TOOLS:
         refused = f"the server has more than {MOST_TOOLS} tools"
     elif not 0 < len(tool.name) <= LONGEST_TOOL_NAME:
@@ -85,6 +87,7 @@ def _vet(tool: types.Tool, *, place: int) -> VettedTool:
     else:
         try:
             parameters = safe_schema(tool.input_schema)
+            dropped = dropped_of(tool.input_schema)
         except SchemaRefused as error:
             refused = str(error)
     return VettedTool(
@@ -97,4 +100,5 @@ def _vet(tool: types.Tool, *, place: int) -> VettedTool:
             open_world=hints.open_world_hint,
         ),
         refused=refused,
+        dropped=dropped,
     )

@@ -133,6 +133,15 @@ def test_the_caps_of_a_schema():
     assert "characters" in refusal({"type": "object", "properties": {"a": field}})
 
 
+def test_a_property_that_is_no_schema_costs_itself_alone():
+    (tool,) = vetted(
+        [listed(properties={"path": {"type": "string"}, "type": "object"}, required=["path"])]
+    )
+    assert (tool.refused, tool.dropped) == ("", ("type",))
+    assert tool.parameters["properties"] == {"path": {"type": "string"}}
+    assert problems(tool.parameters, {}) != []
+
+
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
