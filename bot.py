@@ -14,6 +14,7 @@ import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -305,7 +306,8 @@ async def _wired(
     from tools.worker.process import Worker
 
     async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_store(settings.home))
+        keep = timedelta(days=settings.keep_turns) if settings.keep_turns else None
+        store = await stack.enter_async_context(open_store(settings.home, keep_turns=keep))
         if logged:
             log_as_set(settings)
         base_url, model = settings.base_url, settings.model

@@ -7,7 +7,9 @@ nobody else's data. An opt-out holds from the next prompt on, until the member t
 import json
 import logging
 from collections.abc import Collection
+from datetime import UTC, date, datetime
 
+from data.departures import GRACE
 from data.facts import Facts
 from data.store import Store
 
@@ -39,6 +41,15 @@ class Privacy:
         """Remove all that is kept of a guild and its members, but for their opt-outs."""
         await self._store.erase_guild(guild_id)
         log.info("The data of guild %s was erased at its admins' wish.", guild_id)
+
+    async def erase_departed(self, present: Collection[int], *, today: date | None = None) -> None:
+        """Remove what is kept of guilds that the bot left long ago; it is on those `present`."""
+        day = today or datetime.now(UTC).date()
+        for guild_id in await self._store.departures.look(present, day):
+            await self._store.erase_guild(guild_id)
+            log.info(
+                "The data of guild %s was erased: the bot left it %d days ago.", guild_id, GRACE
+            )
 
     async def opt_out(self, guild_id: int | None, member_id: int) -> None:
         """Read the member's messages to no model from now on, neither from a channel nor from

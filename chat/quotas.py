@@ -216,7 +216,8 @@ class Quotas:
             (limit.minute, timedelta(minutes=1), "a minute"),
             (limit.hour, timedelta(hours=1), "an hour"),
         ):
-            recent = [at for at in asked if at > now - span]
+            # Those ahead of the clock were asked before it was set back.
+            recent = [at for at in asked if now - span < at <= now]
             if number is not None and len(recent) >= number:
                 stops.append((recent[-number] + span, _why(rule.scope, number, word)))
         if limit.day is not None or limit.tokens is not None:
@@ -244,7 +245,8 @@ class Quotas:
 
     def _tells(self, asker: Asker, until: datetime, now: datetime) -> bool:
         """Whether a member is to read that they have to wait: once until then."""
-        self._told = {key: end for key, end in self._told.items() if end > now}
+        latest = now + timedelta(days=1)  # if it is later, the clock was set back
+        self._told = {key: end for key, end in self._told.items() if now < end <= latest}
         key = asker.guild_id, asker.channel_id, asker.member_id
         if key in self._told:
             return False

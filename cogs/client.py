@@ -27,6 +27,7 @@ from cogs.catching_up import CatchingUp
 from cogs.chat import Chat
 from cogs.config import INTENT_LOST, Config
 from cogs.delivery import CADENCE
+from cogs.departures import Departures
 from cogs.details import Details
 from cogs.endpoints import Endpoints
 from cogs.explain import Explain
@@ -182,6 +183,7 @@ class VerbatimBot(commands.Bot):
         await self.add_cog(Explain(self, self._service))
         await self.add_cog(operator)
         await self.add_cog(Privacy(self._desk, self._service))
+        await self.add_cog(Departures(self, self._desk.privacy))
         await self.add_cog(Memory(self._desk.privacy.facts))
         await self.add_cog(Asking(self, me, self._chat, self._service, self._desk))
         admission, reads_all = self._desk.admission, self._reads_all

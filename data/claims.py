@@ -6,7 +6,7 @@ Invariant: of all claims on one message, over restarts too, exactly one succeeds
 from datetime import UTC, datetime, timedelta
 
 from data.database import Database
-from data.times import to_column
+from data.times import from_column, to_column
 
 KEPT = timedelta(days=14)
 """Discord does not deliver a message again after so long."""
@@ -29,8 +29,11 @@ class Claims:
         return bool(rows)
 
     async def prune(self) -> None:
-        """Drop claims older than `KEPT`."""
+        """Drop claims older than `KEPT`, counted from the newest: a clock that is set too far ahead
+        takes none away."""
+        (row,) = await self._database.read("SELECT max(at) AS at FROM claims")
+        if row["at"] is None:
+            return
+        oldest = min(datetime.now(UTC), from_column(row["at"])) - KEPT
         async with self._database.transaction() as transaction:
-            await transaction.run(
-                "DELETE FROM claims WHERE at < ?", to_column(datetime.now(UTC) - KEPT)
-            )
+            await transaction.run("DELETE FROM claims WHERE at < ?", to_column(oldest))

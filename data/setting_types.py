@@ -12,6 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 _MOST_HOURS = 24 * 365
+_MOST_DAYS = 36500
 
 
 def _one_line_of_ascii(secret: SecretStr) -> SecretStr:
@@ -88,12 +89,23 @@ def _hours(value: object) -> object:
     return int(text)
 
 
+def _days(value: object) -> object:
+    """`off`, or a whole number of days from 1."""
+    text = str(value).strip().lower()
+    if text == "off":
+        return None
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= _MOST_DAYS):
+        raise ValueError("must be off, or a whole number of days, at least 1")
+    return int(text)
+
+
 Secret = Annotated[SecretStr, AfterValidator(_one_line_of_ascii)]
 Seconds = Annotated[float, Field(gt=0), AfterValidator(_finite)]
 AbsolutePath = Annotated[Path, AfterValidator(absolute)]
 EndpointUrl = Annotated[str, AfterValidator(_endpoint_url)]
 ServiceUrl = Annotated[str, AfterValidator(_service_url)]
 Guilds = Annotated[Literal["ask", "all"] | frozenset[int], BeforeValidator(_guilds)]
+DaysOrOff = Annotated[int | None, BeforeValidator(_days)]
 HoursOrOff = Annotated[int | None, BeforeValidator(_hours)]
 OnOff = Annotated[Literal["on", "off"], BeforeValidator(_lower)]
 SearchProvider = Annotated[Literal["none", "searxng", "brave", "ddgs"], BeforeValidator(_lower)]

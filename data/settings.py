@@ -27,6 +27,7 @@ from data.keys import KeyLost, KeyRing, WrongOrigin, open_keys
 from data.service_settings import ServiceSettings
 from data.setting_types import (
     AbsolutePath,
+    DaysOrOff,
     EndpointUrl,
     Guilds,
     HoursOrOff,
@@ -151,6 +152,10 @@ class Settings(ServiceSettings):
         description="on or off: whether your endpoint is asked a few tiny questions at start, as "
         "long as nothing is known of it, to learn how it takes tools",
         examples=["off"],
+    )
+    keep_turns: DaysOrOff = Field(
+        default=90,
+        description="off, or the days for which answered messages are kept with their tool calls",
     )
     backup_every: HoursOrOff = Field(
         default=24, description="off, or the hours between two backups of the database"

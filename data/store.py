@@ -8,12 +8,14 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 
 from data.approvals import Approvals
 from data.channels import Channels
 from data.claims import Claims
 from data.database import Database, open_database, to_the_end
+from data.departures import Departures
 from data.endpoints import GuildEndpoints
 from data.erasure import erase_guild, erase_member, export_member
 from data.errors import StoreError
@@ -64,6 +66,7 @@ class Store:
         self.unfinished = Unfinished(database)
         self.opt_outs = OptOuts(database)
         self.reminders = Reminders(database)
+        self.departures = Departures(database)
 
     async def export_member(self, guild_id: int, member_id: int) -> Json:
         """All that is kept of a member in a guild (0: direct messages), as a JSON object."""
@@ -86,15 +89,20 @@ class Store:
         self.knowledge.forget()
         self.settings.tell(guild_id)
 
-    async def prune(self) -> None:
-        """Drop what is too old to matter."""
+    async def prune(self, *, keep_turns: timedelta | None = None) -> None:
+        """Drop what is too old to matter, and turns older than `keep_turns`."""
         await self.claims.prune()
         await self.usage.prune()
+        if keep_turns is not None:
+            await self.turns.prune(keep_turns)
 
 
 @asynccontextmanager
-async def open_store(home: Path, *, pruned_every: float = PRUNED_EVERY) -> AsyncGenerator[Store]:
-    """Lock `home`, migrate its database and open it. Raises StoreError."""
+async def open_store(
+    home: Path, *, pruned_every: float = PRUNED_EVERY, keep_turns: timedelta | None = None
+) -> AsyncGenerator[Store]:
+    """Lock `home`, migrate its database and open it; `keep_turns` for so long, None for good.
+    Raises StoreError."""
     prepare_home(home)
     with instance_lock(home):
         path = home / DATABASE_NAME
@@ -102,9 +110,9 @@ async def open_store(home: Path, *, pruned_every: float = PRUNED_EVERY) -> Async
         await to_the_end(asyncio.to_thread(migrate, path))
         async with open_database(path) as database:
             store = Store(database)
-            await store.prune()
+            await store.prune(keep_turns=keep_turns)
             await store.knowledge.recover()
-            pruning = asyncio.create_task(_keep_pruning(store, pruned_every))
+            pruning = asyncio.create_task(_keep_pruning(store, pruned_every, keep_turns))
             try:
                 yield store
             finally:
@@ -113,10 +121,10 @@ async def open_store(home: Path, *, pruned_every: float = PRUNED_EVERY) -> Async
                     await pruning
 
 
-async def _keep_pruning(store: Store, every: float) -> None:
+async def _keep_pruning(store: Store, every: float, keep_turns: timedelta | None) -> None:
     while True:
         await asyncio.sleep(every)
         try:
-            await store.prune()
+            await store.prune(keep_turns=keep_turns)
         except StoreError as error:
             log.warning("What is too old is dropped later: %s", error)

@@ -8,7 +8,7 @@ import logging
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from data.database import Database
 from data.encoding import EncodingError, decode_turns, encode_turns
@@ -74,6 +74,16 @@ class Turns:
                     turn.id,
                     ordinal,
                 )
+
+    async def prune(self, keep: timedelta) -> None:
+        """Drop turns older than that, counted from the newest: a clock that is set too far ahead
+        takes none away."""
+        (row,) = await self._database.read("SELECT max(at) AS at FROM turns")
+        if row["at"] is None:
+            return
+        oldest = min(datetime.now(UTC), from_column(row["at"])) - keep
+        async with self._database.transaction() as transaction:
+            await transaction.run("DELETE FROM turns WHERE at < ?", to_column(oldest))
 
     async def latest_place(self) -> tuple[int, int] | None:
         """Guild (0: direct messages) and channel of the newest turn, None if there is none."""

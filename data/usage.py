@@ -165,8 +165,13 @@ class Usages:
         return bool(rows)
 
     async def prune(self) -> None:
-        """Drop what is older than `KEPT`."""
-        oldest = (datetime.now(UTC) - KEPT).date().isoformat()
+        """Drop what is older than `KEPT`, counted from the newest: a clock that is set too far
+        ahead takes none away."""
+        (row,) = await self._database.read("SELECT max(day) AS day FROM usage")
+        if row["day"] is None:
+            return
+        newest = min(datetime.now(UTC).date(), date.fromisoformat(row["day"]))
+        oldest = (newest - KEPT).isoformat()
         async with self._database.transaction() as transaction:
             await transaction.run("DELETE FROM usage WHERE day < ?", oldest)
             await transaction.run("DELETE FROM usage_warnings WHERE day < ?", oldest)

@@ -107,6 +107,18 @@ async def test_a_members_questions_are_limited_and_others_are_not(
     assert not (await quotas.judge(ADA)).refusal
 
 
+async def test_a_clock_that_is_set_back_keeps_nobody_out(quotas: Quotas, clock: Clock) -> None:
+    await quotas.set_limits(1, Limits(member=Limit(minute=1)))
+    clock.wait(7 * 24 * 3600)
+    await quotas.judge(ADA)
+    assert (await quotas.judge(ADA)).tell
+    clock.wait(-7 * 24 * 3600)
+    assert not (await quotas.judge(ADA)).refusal
+    refused = await quotas.judge(ADA)
+    assert refused.tell
+    assert until(refused.refusal) == NOON + timedelta(seconds=61)
+
+
 async def test_a_member_is_told_once_a_window(quotas: Quotas, clock: Clock) -> None:
     await quotas.set_limits(1, Limits(member=Limit(minute=1)))
     await quotas.judge(ADA)

@@ -98,6 +98,26 @@ async def test_each_is_told_when_its_time_has_come(store: Store) -> None:
     assert [late for _, late in sink.told] == [None, None]
 
 
+async def test_a_clock_that_is_set_tells_nothing_twice_and_loses_nothing(store: Store) -> None:
+    clock, sink = Clock(), Sink()
+    reminding = Reminding(store.reminders, now=clock)
+    await added(store, "first", START + 10 * MINUTE)
+    await added(store, "second", START + 90 * MINUTE)
+    async with running(reminding, sink):
+        clock.now = START + 60 * MINUTE
+        reminding.changed()
+        await until(lambda: sink.texts == ["first"])
+        for minutes in (-1000, 5, 15, 89):
+            clock.now = START + minutes * MINUTE
+            reminding.changed()
+            await asyncio.sleep(0.02)
+        assert sink.texts == ["first"]
+        clock.now = START + 90 * MINUTE
+        reminding.changed()
+        await until(lambda: sink.texts == ["first", "second"])
+        await gone(store)
+
+
 async def test_real_time_passes_by_itself(store: Store) -> None:
     sink = Sink()
     await added(store, "soon", datetime.now(UTC) + timedelta(seconds=0.2))

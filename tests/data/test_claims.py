@@ -12,6 +12,7 @@ from data.claims import KEPT, Claims
 from data.database import Database
 from data.store import open_store
 from data.times import to_column
+from data.turns import StoredTurn
 from data.usage import KEPT as USAGE_KEPT
 from data.usage import Amount, Spender, Whose
 
@@ -46,7 +47,9 @@ async def test_claims_and_accounts_are_dropped_while_the_bot_runs_too(path: Path
         now = datetime.now(UTC)
         long_ago = (now - USAGE_KEPT).date() - timedelta(days=2)
         spender = Spender(guild_id=1, channel_id=2, member_id=3, model="m", owner=0)
-        await store.usage.add(long_ago, spender, Amount(turns=1))
+        assert await store.claims.claim(1)
+        for day in (now.date(), long_ago):
+            await store.usage.add(day, spender, Amount(turns=1))
         with closing(sqlite3.connect(path)) as connection:
             connection.execute(
                 "INSERT INTO claims VALUES (?, ?)",
@@ -64,6 +67,7 @@ async def test_a_lock_in_its_way_ends_no_pruning(
 ):
     monkeypatch.setattr("data.database.BUSY_TIMEOUT", 0.02)
     async with open_store(path.parent, pruned_every=0.02) as store:
+        assert await store.claims.claim(1)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             async with asyncio.timeout(10):
@@ -71,3 +75,44 @@ async def test_a_lock_in_its_way_ends_no_pruning(
                     await asyncio.sleep(0.01)
             other.execute("ROLLBACK")
         assert await store.claims.claim(3)
+
+
+async def test_a_clock_that_is_set_far_ahead_takes_nothing_away(path: Path):
+    long_ago = datetime.now(UTC) - timedelta(days=4000)  # as today looks to such a clock
+    spender = Spender(guild_id=1, channel_id=2, member_id=3, model="m", owner=0)
+    async with open_store(path.parent) as store:
+        await store.usage.add(long_ago.date(), spender, Amount(turns=1))
+        await store.turns.save(turn_at(long_ago))
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("INSERT INTO claims VALUES (?, ?)", (3, to_column(long_ago)))
+            connection.commit()
+    async with open_store(path.parent, keep_turns=timedelta(days=1)) as store:
+        assert not await store.claims.claim(3)
+        day = long_ago.date()
+        assert (await store.usage.total(Whose(), since=day, until=day)).turns == 1
+        assert await store.turns.by_ids(["1"])
+
+
+async def test_turns_are_kept_for_as_long_as_is_set(path: Path):
+    now = datetime.now(UTC)
+    async with open_store(path.parent) as store:
+        for number, days in enumerate((0, 9, 11), 1):
+            await store.turns.save(turn_at(now - timedelta(days=days), number=number))
+    async with open_store(path.parent) as store:
+        assert set(await store.turns.by_ids(["1", "2", "3"])) == {"1", "2", "3"}
+    async with open_store(path.parent, keep_turns=timedelta(days=10)) as store:
+        assert set(await store.turns.by_ids(["1", "2", "3"])) == {"1", "2"}
+        assert set(await store.turns.by_messages([1, 2, 3])) == {1, 2}
+
+
+def turn_at(at: datetime, *, number: int = 1) -> StoredTurn:
+    return StoredTurn(
+        id=str(number),
+        guild_id=1,
+        channel_id=2,
+        member_id=3,
+        asked_message_id=4,
+        reply_message_ids=(number,),
+        turns=(),
+        at=at,
+    )
