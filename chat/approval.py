@@ -19,6 +19,8 @@ from tools.registry import Rights
 NOBODY = "Nobody can be asked here whether it may run."
 DENIED = "A member was asked and said no. Do not try again; answer without it."
 UNANSWERED = "A member was asked and did not answer in time. Do not try again."
+UNASKED = "The question whether it may run could not be put to anybody. Do not try again."
+UNASKED_NOTICE = "Discord did not take the question whether {tool} may run, so it did not run."
 SWITCHED_OFF = "An admin has switched this tool off."
 
 
@@ -76,10 +78,12 @@ class Policies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why a call does not run: a code, and words for the model."""
+    """Why a call does not run: a code, and words for the model; `notice` are those for the member,
+    where nothing else tells them."""
 
     code: str
     message: str
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +198,9 @@ class Gate:
             self._house.grants.give(request.place.channel_id, request.asker.id, request.tool)
         if decision in {"once", "always"}:
             return None
+        if decision == "unasked":
+            notice = UNASKED_NOTICE.format(tool=request.tool)
+            return Refusal(code="denied", message=UNASKED, notice=notice)
         return Refusal(code="denied", message=UNANSWERED if decision == "timeout" else DENIED)
 
 

@@ -57,8 +57,8 @@ class ChannelMessage:
     attachments: tuple[Attachment, ...] = ()
 
 
-Decision: TypeAlias = Literal["once", "always", "denied", "timeout"]
-"""`always` lasts until foreign text arrives."""
+Decision: TypeAlias = Literal["once", "always", "denied", "timeout", "unasked"]
+"""`always` lasts until foreign text arrives; `unasked` tells that no question could be put."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

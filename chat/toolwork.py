@@ -151,7 +151,7 @@ class ToolWork:
             if resolved.spec is not None:
                 run.result = await self._told(run, resolved.spec, ran.result, ran.output)
         else:
-            run.result = refused(run.call, refusal.code, message=refusal.message)
+            run.result = self._refused(run.call, refusal)
         run.ended = asyncio.get_running_loop().time()
         self._changed()
 
@@ -181,7 +181,7 @@ class ToolWork:
         if channels and not await self._gate.is_open(channels):
             refusal = await self._gate.secrecy(spec, run.call.arguments, channels)
             if refusal is not None:
-                return refused(run.call, refusal.code, message=refusal.message)
+                return self._refused(run.call, refusal)
             run.is_private = True
             self._kept[result.call_id] = NOT_KEPT_PRIVATE
         if spec.foreign and self.hear(result.text):
@@ -191,6 +191,11 @@ class ToolWork:
             self._reply.files += output.files
             self.posted |= output.posted
         return result
+
+    def _refused(self, call: ToolCall, refusal: Refusal) -> ToolResult:
+        if refusal.notice:
+            self._reply.notices.append(refusal.notice)
+        return refused(call, refusal.code, message=refusal.message)
 
     def _answer(self, call: ToolCall, run: ToolRun) -> ToolResult:
         if run.result is None:

@@ -19,10 +19,10 @@ from cogs.aside import NETWORK_ERRORS
 from cogs.history import ChannelHistory, ReplyChain, says_something, spoken
 from cogs.in_words import mentions_in_body
 from cogs.permissions import within
-from cogs.rendering import SUBTEXT
+from cogs.sending import remark, send_once
 from cogs.threads import standing_in, thread_for
 from cogs.translations.figures import percent
-from cogs.translations.saying import reads_in, retold, tr
+from cogs.translations.saying import tr
 from providers.base import EndpointError
 
 log = logging.getLogger(__name__)
@@ -142,15 +142,8 @@ class Addressing:
             if len(self._told_threads) >= _MOST_TOLD:
                 self._told_threads.clear()
             self._told_threads.add(channel.id)
-            await self._say(message, why_not)
+            await remark(message, why_not)
         return message
-
-    @staticmethod
-    async def _say(message: discord.Message, line: str) -> None:
-        try:
-            await message.channel.send(SUBTEXT + retold(reads_in(message), line))
-        except (discord.HTTPException, *NETWORK_ERRORS) as error:
-            log.warning("A remark in channel %s was not sent: %s", message.channel.id, error)
 
     async def _reads_all(self, guild_id: int, settings: Answering) -> bool:
         """Whether the past is all of a channel. Unless a guild decides it is where the endpoint is
@@ -187,7 +180,7 @@ class Addressing:
         for user_id in whom:
             try:
                 user = self._client.get_user(user_id) or await self._client.fetch_user(user_id)
-                await user.send(f"{line} {then}", allowed_mentions=discord.AllowedMentions.none())
+                await send_once(user, f"{line} {then}")
             except (discord.HTTPException, *NETWORK_ERRORS) as error:
                 log.warning("A budget nears its end, and an admin was not told: %s", error)
 

@@ -28,7 +28,7 @@ from chat.answering import (
 )
 from cogs.controls import CHOOSABLE, MOST_CHOICES, component_of, managed_guild
 from cogs.forms import Form, clipped
-from cogs.rendering import SUBTEXT
+from cogs.sending import SUBTEXT
 from cogs.translations.figures import number
 from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, answer_privately, require_manage_guild

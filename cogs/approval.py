@@ -1,8 +1,8 @@
 """Asks members whether a tool may run, and lets admins choose which tools ask.
 
 Invariant: a question has buttons for as long as its answer counts, no longer: they go when it is
-answered, when time is up, and when somebody presses one from before a restart. Nothing that stands
-in it pings anyone or is read as part of the conversation.
+answered, when time is up, when the turn ends, and when somebody presses one from before a restart.
+Nothing that stands in it pings anyone or is read as part of the conversation.
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from cogs.choices import choices
 from cogs.controls import component_of
 from cogs.ports import Service
 from cogs.quoting import argument_lines, code, subtext
+from cogs.sending import send_once
 from cogs.translations.saying import Speaks, reads_in, retold, tr
 from cogs.tree import BROKEN, answer_privately, guild_of, require_manage_guild
 from data.database import to_the_end
@@ -44,7 +45,9 @@ _ANSWERS: Mapping[Decision, str] = {
     "always": "allowed until outside text is read",
     "denied": "denied",
     "timeout": "not answered in time, so it did not run",
+    "unasked": "not asked, so it did not run",
 }
+_STOPPED = "stopped before it was answered, so it did not run"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,6 +73,7 @@ class Approvals(commands.Cog):
         self._policies = policies
         self._patience = patience
         self._open: dict[str, _Question] = {}
+        self._closing: set[asyncio.Task[None]] = set()
         command: app_commands.Command[Approvals, ..., None] = app_commands.Command(
             name="approval",
             description="Whether a tool runs freely or asks a member first",
@@ -81,6 +85,13 @@ class Approvals(commands.Cog):
     def approver(self, question: discord.Message) -> "MessageApprover":
         """Asks under the conversation that `question` belongs to."""
         return MessageApprover(self, question)
+
+    async def cog_unload(self) -> None:
+        """Leave questions that Discord has not taken yet."""
+        for closing in self._closing:
+            closing.cancel()
+        if self._closing:
+            await asyncio.wait(self._closing)
 
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
@@ -98,34 +109,31 @@ class Approvals(commands.Cog):
     async def ask(
         self, channel: discord.abc.Messageable, request: ApprovalRequest, locale: Speaks
     ) -> Decision:
-        """Post a question in a language, wait for its answer, and leave one line of it. A question
-        that cannot be posted is a no."""
+        """Post a question in a language, wait for its answer, and leave one line of it."""
         token = secrets.token_hex(8)
-        loop = asyncio.get_running_loop()
-        question = _Question(request=request, answer=loop.create_future())
+        question = _Question(request=request, answer=asyncio.get_running_loop().create_future())
         self._open[token] = question
-        message = None
-        decision: Decision = "timeout"
+        view = _buttons(token, locale, lasting=request.lasting)
+        posting = asyncio.create_task(send_once(channel, _asking(request, locale), view=view))
+        ended = _STOPPED
         try:
-            message = await channel.send(
-                _asking(request, locale),
-                view=_buttons(token, locale, lasting=request.lasting),
-                allowed_mentions=_NO_MENTIONS,
-            )
+            await asyncio.shield(posting)
             async with asyncio.timeout(self._patience):
-                decision = await question.answer
-        except TimeoutError:
-            pass
-        except (discord.HTTPException, *NETWORK_ERRORS) as error:
-            log.warning("A question about a tool could not be asked: %s", error)
-            decision = "denied"
+                return await question.answer
+        except (discord.HTTPException, *NETWORK_ERRORS):
+            if question.answer.cancelled():  # as running out of time does
+                ended = _ANSWERS["timeout"]
+                return "timeout"
+            # It may stand there all the same, and be answered.
+            return question.answer.result() if question.answer.done() else "unasked"
         finally:
             self._open.pop(token, None)
-            # Running out of time cancels the future.
-            is_answered = question.answer.done() and not question.answer.cancelled()
-            if message is not None and not is_answered:
-                await to_the_end(_close(message, request, locale))
-        return decision
+            if question.answer.cancelled() or not question.answer.done():
+                closing = asyncio.create_task(_close(posting, request, ended, locale))
+                self._closing.add(closing)
+                closing.add_done_callback(self._closing.discard)
+                if posting.done():  # else Discord is in trouble, and the turn does not wait for it
+                    await to_the_end(closing)
 
     async def _take(self, interaction: discord.Interaction, token: str, decision: Decision) -> None:
         question = self._open.get(token)
@@ -214,9 +222,17 @@ def _asking(request: ApprovalRequest, locale: Speaks) -> str:
     return subtext(line, *argument_lines(request.arguments))
 
 
-async def _close(message: discord.Message, request: ApprovalRequest, locale: Speaks) -> None:
-    """Take the buttons of an unanswered question away."""
-    line = subtext(f"{code(request.tool)}: {retold(locale, _ANSWERS['timeout'])}")
+async def _close(
+    posting: asyncio.Task[discord.Message], request: ApprovalRequest, ended: str, locale: Speaks
+) -> None:
+    """Take the buttons of an unanswered question away, once it stands there, and say how it
+    ended."""
+    line = subtext(f"{code(request.tool)}: {retold(locale, ended)}")
+    try:
+        message = await posting
+    except (discord.HTTPException, *NETWORK_ERRORS) as error:
+        log.warning("A question about a tool could not be asked: %s", error)
+        return
     try:
         await message.edit(content=line, view=None, allowed_mentions=_NO_MENTIONS)
     except (discord.HTTPException, *NETWORK_ERRORS) as error:

@@ -15,10 +15,11 @@ from discord.ext import commands
 
 from chat.desk import Desk
 from chat.ports import ChannelMessage, Quote, TurnRequest
-from cogs.chat import OPTED_OUT, Chat
+from cogs.admitting import OPTED_OUT, SILENT_HERE
+from cogs.chat import Chat
 from cogs.files import attachments_in
 from cogs.in_words import member_of, message_in_words, one_line
-from cogs.permissions import lacking_to_speak, within
+from cogs.permissions import within
 from cogs.places import place_of
 from cogs.ports import Service
 from cogs.rights import MemberRights
@@ -92,7 +93,7 @@ class Asking(commands.Cog):
         if guild_id is None or not isinstance(channel, discord.abc.Messageable):
             return "There is no conversation in this channel."
         if not await self._parts.desk.admission.takes_channel(guild_id, within(channel)):
-            return "I do not answer in this channel: admins chose others."
+            return SILENT_HERE
         return None
 
 
@@ -136,14 +137,10 @@ class QuestionForm(ui.Modal):
         allowed = may_write.send_messages_in_threads if is_thread else may_write.send_messages
         if not allowed:
             content = tr(locale, "You may not write here, so only you can see an answer.")
-        elif isinstance(channel, discord.abc.Messageable) and (
-            missing := lacking_to_speak(channel)
+        elif refused := await self._parts.chat.gate.refusal(
+            self._message, asked, asker=interaction.user
         ):
-            content = tr(
-                locale,
-                "I cannot answer here: I lack {permissions}.",
-                permissions=", ".join(missing),
-            )
+            content = retold(locale, refused.line)
         elif self._parts.chat.answer_about(self._message, asked):
             link = self._message.jump_url
             content = tr(locale, "I answer below that message: {link}", link=link)
@@ -175,16 +172,19 @@ class QuestionForm(ui.Modal):
         channel = interaction.channel
         if not isinstance(channel, discord.abc.Messageable) or interaction.channel_id is None:
             return
-        addressing = self._parts.chat.addressing
+        chat = self._parts.chat
+        refused = await chat.gate.refusal(
+            self._message, asked, asker=interaction.user, speaks=False
+        )
+        if refused is not None:
+            line = retold(interaction.locale, refused.line)
+            await interaction.edit_original_response(content=line)
+            return
         try:
-            judged = await addressing.judge(self._message, asked.author.id, asker=interaction.user)
-            history = await addressing.history(self._message, included=True)
+            history = await chat.addressing.history(self._message, included=True)
         except StoreError as error:
             log.error("A question about a message is not answered: %s", error)
             await answer_privately(interaction, BROKEN)
-            return
-        if judged.refusal:
-            await interaction.edit_original_response(content=judged.refusal)
             return
         request = TurnRequest(
             place=place_of(interaction.guild_id, interaction.channel, interaction.channel_id),

@@ -14,14 +14,15 @@ from typing import Any
 import discord
 from discord.ext import commands
 
-from chat.admission import DMS_CLOSED, Admission
+from chat.admission import Admission
 from chat.ending import RESTARTING, why_stopped
 from chat.ports import ChannelMessage, History, Place, TurnRequest
 from chat.privacy import Privacy
 from chat.reply import Reply
 from cogs.addressing import Addressing
+from cogs.admitting import Gate
 from cogs.approval import Approvals
-from cogs.aside import NETWORK_ERRORS, tell_apart
+from cogs.aside import NETWORK_ERRORS
 from cogs.buttons import QUIET, Closed, Row, view_of
 from cogs.delivery import CADENCE, Delivery
 from cogs.history import says_something
@@ -29,26 +30,22 @@ from cogs.history import spoken as words_of
 from cogs.ledger import Ledger
 from cogs.operator import Operator
 from cogs.pacing import Pace
-from cogs.permissions import lacking_to_speak, within
+from cogs.permissions import lack_of, lacking_to_speak
 from cogs.places import place_of
 from cogs.ports import Service
 from cogs.queueing import TELL_AFTER, ChannelQueue
-from cogs.rendering import SUBTEXT
 from cogs.rights import MemberRights
-from cogs.translations.saying import reads_in, retold
+from cogs.sending import remark, tell_apart
+from cogs.translations.saying import reads_in
 from cogs.tree import BROKEN
 from data.errors import StoreError
 
 log = logging.getLogger(__name__)
 
+_NO_DATABASE = "The bot's database has a problem. Its operator is told how."
+
 _MOST_REMEMBERED = 1000
 """Members whose newest reply is known, a channel."""
-
-OPTED_OUT = (
-    "You have opted out, so I read and answer nothing of yours. `/privacy opt-in` ends that."
-)
-_HINT = "Write your question in the same message, and I will answer here."
-_HINT_UNREADABLE = "I can only read messages that mention me: please mention me in your reply."
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,13 +92,10 @@ class Chat(commands.Cog):
     ) -> None:
         self._me = me
         self._service = service
-        self._admission = admission
-        self._operator = operator
+        self.gate = Gate(me, admission, operator, addressing, privacy, reads_all=reads_all)
         self._approvals = approvals
         self.addressing = addressing
         self._ledger = ledger
-        self._privacy = privacy
-        self._reads_all = reads_all
         self._cadence = cadence
         self._pace = pace
         self._tell_after = tell_after
@@ -115,22 +109,28 @@ class Chat(commands.Cog):
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
         """Queue a message that is meant for the bot."""
+        is_meant = False
         try:
-            if not await self.addressing.takes(message):
+            is_meant = await self.addressing.takes(message)
+            if not is_meant or not await self._service.claim(message.id):
                 return
-            fresh = await self._service.claim(message.id)
         except StoreError as error:
             log.error("A message in channel %s is not answered: %s", message.channel.id, error)
+            if is_meant:
+                self._start(remark(message, _NO_DATABASE))
             return
-        if not fresh:
-            return
-        self._start(_remark(message, RESTARTING) if self._closing else self._receive(message))
+        self._start(remark(message, RESTARTING) if self._closing else self._receive(message))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the bot is being stopped."""
+        return self._closing
 
     def is_answering(self, turn_id: int) -> bool:
         """Whether that turn is under way, or waits for its turn."""
@@ -142,31 +142,31 @@ class Chat(commands.Cog):
         return asked is not None and asked.task.cancel()
 
     def answer_again(self, question: discord.Message, adopted: Sequence[discord.Message]) -> bool:
-        """Answer `question` anew, in the messages of its earlier answer. False if the bot is being
-        stopped or that answer is under way."""
+        """Answer `question`, which the gate let through, anew, in the messages of its earlier
+        answer. False if the bot is being stopped or that answer is under way."""
         if self._closing or self.is_answering(question.id):
             return False
         self._taken_up.add(question.id)
-        task = self._start(self._receive(question, adopted=adopted))
+        task = self._start(self._attend(question, adopted=adopted))
         task.add_done_callback(lambda _: self._taken_up.discard(question.id))
         return True
 
     def go_on(
         self, question: discord.Message, spoken: ChannelMessage, under: discord.Message
     ) -> bool:
-        """Answer `spoken`, which asks for the rest of the answer to `question` that breaks off in
-        `under`. False if the bot is being stopped."""
+        """Answer `spoken`, which the gate let through, and which asks for the rest of the answer to
+        `question` that breaks off in `under`. False if the bot is being stopped."""
         if self._closing:
             return False
-        self._start(self._receive(question, spoken=spoken, under=under))
+        self._start(self._attend(question, spoken=spoken, under=under))
         return True
 
     def answer_about(self, message: discord.Message, spoken: ChannelMessage) -> bool:
-        """Answer `spoken`, somebody's question about `message`, below that. False if the bot is
-        being stopped."""
+        """Answer `spoken`, somebody's question about `message` that the gate let through, below
+        that. False if the bot is being stopped."""
         if self._closing:
             return False
-        self._start(self._receive(message, spoken=spoken))
+        self._start(self._attend(message, spoken=spoken))
         return True
 
     def answer_elsewhere(self, answering: Coroutine[Any, Any, None]) -> bool:
@@ -222,39 +222,22 @@ class Chat(commands.Cog):
                     asked.delivery.withdraw()
                     asked.task.cancel()
 
-    async def _receive(
-        self,
-        message: discord.Message,
-        *,
-        spoken: ChannelMessage | None = None,
-        under: discord.Message | None = None,
-        adopted: Sequence[discord.Message] = (),
-    ) -> None:
-        """Attend to a message, unless it is not the bot's to answer where it stands."""
-        try:
-            if message.guild is None:
-                if not await self._admission.takes_dms_of(message.author.id):
-                    await _remark(message, DMS_CLOSED)
-                    return
-            elif not await self._admission.takes_channel(message.guild.id, within(message.channel)):
-                return  # admins chose that it stays silent there
-            else:
-                # The first message may come before the event that would have it judged.
-                await self._operator.judge(message.guild)
-            guild = message.guild
-            asker = spoken.author.id if spoken else message.author.id
-            if await self._privacy.has_opted_out(guild and guild.id, asker):
-                await _remark(message, OPTED_OUT)
+    async def _receive(self, message: discord.Message) -> None:
+        """Attend to a message, or tell its author why not."""
+        refused = await self.gate.refusal(message)
+        if refused is None:
+            try:
+                question = words_of(message, self._me)
+                self._interrupt(message)
+                message = await self.addressing.place(message, question.text)
+            except StoreError as error:
+                log.error("A message in channel %s is not answered: %s", message.channel.id, error)
                 return
-            judged = await self.addressing.judge(message, asker)
-            if judged.refusal:
-                if judged.tell:
-                    await _remark(message, judged.refusal)
-                return
-        except StoreError as error:
-            log.error("A message in channel %s is not answered: %s", message.channel.id, error)
-            return
-        await self._attend(message, spoken=spoken, under=under, adopted=adopted)
+            await self._attend(message)
+        elif refused.told == "below":
+            await remark(message, refused.line)
+        elif refused.told == "apart":
+            await tell_apart(message, lack_of(lacking_to_speak(message.channel)))
 
     def _interrupt(self, message: discord.Message) -> None:
         """End the answer to the same member that is under way here, where it yields."""
@@ -269,20 +252,12 @@ class Chat(commands.Cog):
         self,
         message: discord.Message,
         *,
-        spoken: ChannelMessage | None,
-        under: discord.Message | None,
-        adopted: Sequence[discord.Message],
+        spoken: ChannelMessage | None = None,
+        under: discord.Message | None = None,
+        adopted: Sequence[discord.Message] = (),
     ) -> None:
-        if missing := lacking_to_speak(message.channel):
-            await tell_apart(message, f"I lack the permission {' and '.join(missing)} there")
-            return
+        """Answer `message`, or `spoken`, which is said about it."""
         question = spoken or words_of(message, self._me)
-        if not says_something(question):
-            await _remark(message, _HINT if self._reads_all else _HINT_UNREADABLE)
-            return
-        if not (spoken or adopted):
-            self._interrupt(message)
-            message = await self.addressing.place(message, question.text)
         channel = message.channel
         guild_id = message.guild.id if message.guild else None
         request = TurnRequest(
@@ -371,10 +346,3 @@ async def _quieten(reply: Closed) -> None:
         )
     except (discord.HTTPException, *NETWORK_ERRORS) as error:
         log.info("An earlier reply keeps its buttons: %s", error)
-
-
-async def _remark(message: discord.Message, line: str) -> None:
-    try:
-        await message.reply(SUBTEXT + retold(reads_in(message), line))
-    except (discord.HTTPException, *NETWORK_ERRORS) as error:
-        log.warning("A remark in channel %s was not sent: %s", message.channel.id, error)

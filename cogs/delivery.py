@@ -20,12 +20,13 @@ import discord
 from discord import ui
 
 from chat.reply import Reply
-from cogs.aside import NETWORK_ERRORS, tell_apart
+from cogs.aside import NETWORK_ERRORS
 from cogs.buttons import NO_ROW, WRITING, Answered, Button, Closed, Row, view_of
 from cogs.ledger import Ledger
 from cogs.pacing import Pace
 from cogs.permissions import reason_of_refusal
 from cogs.rendering import reply_in_messages, without_remarks
+from cogs.sending import passes, refuses_reference, tell_apart
 from cogs.splitting import Splitter
 from cogs.tables import readable
 from cogs.translations.saying import reads_in
@@ -56,7 +57,6 @@ _LONGEST_PAUSE = 8.0
 
 _UNKNOWN_CHANNEL = 10003
 _UNKNOWN_MESSAGE = 10008
-_NO_REPLY_WITHOUT_HISTORY = 160002
 
 _NO_MENTIONS = discord.AllowedMentions.none()
 
@@ -356,8 +356,7 @@ class Delivery:
                     view=view or discord.utils.MISSING,
                 )
             except discord.HTTPException as error:
-                # The question is gone, is no message one can reply to, or may not be read.
-                if error.status != 400 and error.code != _NO_REPLY_WITHOUT_HISTORY:
+                if not refuses_reference(error):
                     raise
                 self._reference = None
         return await channel.send(
@@ -371,7 +370,7 @@ class Delivery:
     async def _failed(self, error: Exception) -> bool:
         """Deal with a failed request. True if it is worth another attempt."""
         final = self._final.is_set()
-        if isinstance(error, discord.HTTPException) and not _passes(error):
+        if isinstance(error, discord.HTTPException) and not passes(error):
             self._is_lost = True
             if not final:
                 self._on_lost()
@@ -392,8 +391,3 @@ class Delivery:
             await asyncio.sleep(pause)
         self._due = asyncio.get_running_loop().time() + pause
         return True
-
-
-def _passes(error: discord.HTTPException) -> bool:
-    """Whether the same request may succeed later."""
-    return error.status >= 500 or error.status == 429

@@ -15,7 +15,8 @@ from discord.ext import commands
 from cogs.aside import NETWORK_ERRORS
 from cogs.buttons import WRITING, Answered, Button, custom_ids, read_custom_id, row_of, view_of
 from cogs.ledger import Ledger
-from cogs.rendering import SUBTEXT, without_remarks
+from cogs.rendering import without_remarks
+from cogs.sending import SUBTEXT, send_once
 from cogs.splitting import MESSAGE_LIMIT
 from cogs.translations.saying import reads_in, retold
 from data.errors import StoreError
@@ -115,10 +116,11 @@ class Leftovers(commands.Cog):
         message = await channel.fetch_message(question.asked_message_id)
         answered = _answered(question)
         row: Sequence[Button] = ("on", "delete") if answered.goes_on else ("again", "delete")
-        await message.reply(
+        await send_once(
+            message.channel,
             SUBTEXT + retold(reads_in(message), UNANSWERED),
-            view=view_of(tuple(row), answered, reads_in(message)) or discord.utils.MISSING,
-            allowed_mentions=_NO_MENTIONS,
+            below=message,
+            view=view_of(tuple(row), answered, reads_in(message)),
         )
         return True
 
@@ -162,8 +164,6 @@ async def _close(message: discord.Message, left: OpenQuestion) -> None:
     content = f"{words}\n{remark}".strip()
     if len(content) > MESSAGE_LIMIT:
         await message.edit(content=words, view=None, allowed_mentions=_NO_MENTIONS)
-        await message.channel.send(
-            remark, view=view or discord.utils.MISSING, allowed_mentions=_NO_MENTIONS
-        )
+        await send_once(message.channel, remark, view=view)
         return
     await message.edit(content=content, view=view, allowed_mentions=_NO_MENTIONS)

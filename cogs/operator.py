@@ -17,6 +17,7 @@ from discord.ext import commands
 from chat.admission import Admission, Decision
 from cogs.aside import NETWORK_ERRORS
 from cogs.controls import component_of
+from cogs.sending import send_once
 from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, answer_privately
 from data.approvals import Approval, ApprovalState
@@ -120,7 +121,8 @@ class Operator(commands.Cog):
         for user_id in self._admission.operators:
             try:
                 user = self._bot.get_user(user_id) or await self._bot.fetch_user(user_id)
-                await user.send(
+                await send_once(
+                    user,
                     tr(
                         locale,
                         "I was invited to {server}. May that server use your endpoint? Until you "

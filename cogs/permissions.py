@@ -3,6 +3,7 @@
 Invariant: a permission is always named as Discord's own settings name it.
 """
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import discord
@@ -73,8 +74,13 @@ def reason_of_refusal(error: discord.HTTPException, channel: Channel) -> str:
         titles = lacking_to_speak(channel)
         if not titles:
             titles = [_TITLES["view_channel" if error.code == _MISSING_ACCESS else "send_messages"]]
-        return f"I lack the permission {' and '.join(titles)} there"
+        return lack_of(titles)
     return _REASONS.get(error.code, f"Discord refused the message (code {error.code})")
+
+
+def lack_of(titles: Sequence[str]) -> str:
+    """That permissions are missing where somebody asked, in English."""
+    return f"I lack the permission {', '.join(titles)} there"
 
 
 def within(channel: Channel) -> set[int]:

@@ -2,7 +2,7 @@
 
 Invariant: a press is acknowledged before any work is done for it. It counts only where the button
 stands under a message of the bot's own, and the pressing member's rights are those that Discord
-tells along with it.
+tells along with it. The buttons change only once it is certain that there will be an answer.
 """
 
 import logging
@@ -13,7 +13,7 @@ from discord.ext import commands
 from chat.again import going_on
 from chat.ports import ChannelMessage
 from cogs.aside import NETWORK_ERRORS
-from cogs.buttons import Action, Answered, Row, custom_ids, read_custom_id, row_of, view_of
+from cogs.buttons import WRITING, Action, Answered, Row, custom_ids, read_custom_id, row_of, view_of
 from cogs.chat import Chat
 from cogs.controls import component_of
 from cogs.in_words import member_of
@@ -35,6 +35,7 @@ NOT_YOURS_TO_END = (
 QUESTION_GONE = "The question was deleted, so there is nothing to answer any more."
 UNDER_WAY = "That reply is being written. Stop it first."
 ENDED = "That reply has ended already."
+GOES_ON = "That answer goes on already."
 BUSY = "The bot is being stopped or is answering that already. Try again in a moment."
 
 _CHOICES: Row = ("again", "on")
@@ -49,6 +50,7 @@ class ReplyButtons(commands.Cog):
         self._chat = chat
         self._service = service
         self._turns = turns
+        self._judged: set[int] = set()
 
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
@@ -111,16 +113,24 @@ class ReplyButtons(commands.Cog):
     async def _answer_again(
         self, interaction: discord.Interaction, answered: Answered, message: discord.Message
     ) -> None:
-        if self._chat.is_answering(answered.turn_id):
-            await answer_privately(interaction, BUSY)
-            return
-        await interaction.response.edit_message(
-            view=view_of(("stop",), answered, interaction.guild_locale)
-        )
-        question = await _question(message.channel, answered)
+        await interaction.response.defer()
+        question = await self._let_through(interaction, answered)
         if question is None:
-            await self._put_back(interaction, answered, message, QUESTION_GONE)
             return
+        await interaction.edit_original_response(
+            view=view_of(WRITING, answered, interaction.guild_locale)
+        )
+        try:
+            adopted = await self._adopted(message)
+        except (discord.HTTPException, *NETWORK_ERRORS, StoreError):
+            await self._put_back(interaction, answered, message)
+            raise
+        if not self._chat.answer_again(question, adopted):
+            await self._put_back(interaction, answered, message)
+            await answer_privately(interaction, BUSY)
+
+    async def _adopted(self, message: discord.Message) -> list[discord.Message]:
+        """The messages of words of the reply that ends with `message`; others of it go."""
         adopted: list[discord.Message] = []
         for each in await self._messages_of(message):
             if each == message.id:
@@ -134,47 +144,75 @@ class ReplyButtons(commands.Cog):
                 adopted.append(earlier)
             else:
                 await earlier.delete()
-        if not self._chat.answer_again(question, adopted):
-            await self._put_back(interaction, answered, message, BUSY)
+        return adopted
 
     async def _go_on(
         self, interaction: discord.Interaction, answered: Answered, message: discord.Message
     ) -> None:
-        rest: Row = tuple(button for button in row_of(message) if button not in _CHOICES)
-        await interaction.response.edit_message(
-            view=view_of(rest, answered, interaction.guild_locale)
-        )
-        question = await _question(message.channel, answered)
-        if question is None:
-            await answer_privately(interaction, QUESTION_GONE)
-            return
-        if not await self._service.claim(message.id):
-            return  # pressed twice
+        await interaction.response.defer()
         spoken = ChannelMessage(
             id=interaction.id,
             author=member_of(interaction.user),
             text=going_on(without_remarks(message.content)),
             at=interaction.created_at,
         )
+        question = await self._let_through(interaction, answered, spoken)
+        if question is None:
+            return
+        if not await self._service.claim(message.id):
+            await answer_privately(interaction, GOES_ON)
+            return
+        rest: Row = tuple(button for button in row_of(message) if button not in _CHOICES)
+        await interaction.edit_original_response(
+            view=view_of(rest, answered, interaction.guild_locale)
+        )
         if not self._chat.go_on(question, spoken, message):
             await answer_privately(interaction, BUSY)
+
+    async def _let_through(
+        self,
+        interaction: discord.Interaction,
+        answered: Answered,
+        spoken: ChannelMessage | None = None,
+    ) -> discord.Message | None:
+        """The question, where it may be answered anew, or `spoken` about it; else the member is
+        told why not, and the buttons stay."""
+        channel, turn_id = interaction.channel, answered.turn_id
+        line = BUSY
+        if self._chat.is_closing or self._chat.is_answering(turn_id) or turn_id in self._judged:
+            pass
+        elif not isinstance(channel, discord.abc.Messageable):
+            line = QUESTION_GONE
+        else:
+            self._judged.add(turn_id)
+            try:
+                question = await _question(channel, answered)
+                if question is None:
+                    line = QUESTION_GONE
+                else:
+                    refused = await self._chat.gate.refusal(
+                        question, spoken, asker=interaction.user
+                    )
+                    if refused is None:
+                        return question
+                    line = refused.line
+            finally:
+                self._judged.discard(turn_id)
+        await answer_privately(interaction, line)
+        return None
 
     async def _messages_of(self, message: discord.Message) -> list[int]:
         """Ids of all messages of the reply that ends with `message`, in order."""
         turn = (await self._turns.by_messages([message.id])).get(message.id)
         return list(turn.reply_message_ids) if turn else [message.id]
 
+    @staticmethod
     async def _put_back(
-        self,
-        interaction: discord.Interaction,
-        answered: Answered,
-        message: discord.Message,
-        line: str,
+        interaction: discord.Interaction, answered: Answered, message: discord.Message
     ) -> None:
         await interaction.edit_original_response(
             view=view_of(row_of(message), answered, interaction.guild_locale)
         )
-        await answer_privately(interaction, line)
 
 
 def _refusal(interaction: discord.Interaction, action: Action, answered: Answered) -> str | None:

@@ -6,7 +6,7 @@ within bounds.
 
 from collections.abc import Iterator
 
-from cogs.rendering import SUBTEXT
+from cogs.sending import SUBTEXT
 from prompt.surface import canonical_json
 from prompt.values import JsonObject
 

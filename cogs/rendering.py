@@ -7,12 +7,10 @@ beside it.
 from chat.reply import Reply
 from chat.turn import READING
 from cogs.in_words import one_line
+from cogs.sending import SUBTEXT
 from cogs.sources import sources_in_words
 from cogs.splitting import MESSAGE_LIMIT, split
 from cogs.translations.saying import Speaks, retold, tr
-
-SUBTEXT = "-# "
-"""Starts a line that Discord shows small. The bot's own remarks beside an answer use it."""
 
 _LONGEST_NOTICE = 300
 _TOLD_FROM = 2

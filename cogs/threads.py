@@ -18,12 +18,10 @@ _LONGEST_NAME = 80
 _ARCHIVED_AFTER = 1440
 """Minutes without a message."""
 
-_MISSING = {
-    (False, True): "Create Public Threads",
-    (True, False): "Send Messages in Threads",
-    (False, False): "Create Public Threads and Send Messages in Threads",
+_NEEDED = {
+    "create_public_threads": "Create Public Threads",
+    "send_messages_in_threads": "Send Messages in Threads",
 }
-"""What is not granted, by whether threads may be made and written in."""
 
 _HAS_ONE = 160004
 """Discord's code for a message that has a thread already."""
@@ -38,9 +36,8 @@ async def thread_for(message: discord.Message, topic: str) -> tuple[discord.Thre
     if message.thread is not None:
         return message.thread, ""
     allowed = channel.permissions_for(guild.me)
-    if not (allowed.create_public_threads and allowed.send_messages_in_threads):
-        missing = _MISSING[allowed.create_public_threads, allowed.send_messages_in_threads]
-        return None, f"I lack the permission {missing}, so I answer here."
+    if missing := [title for name, title in _NEEDED.items() if not getattr(allowed, name)]:
+        return None, f"I lack the permission {', '.join(missing)}, so I answer here."
     try:
         name = one_line(topic, _LONGEST_NAME) or "Conversation"
         return await message.create_thread(name=name, auto_archive_duration=_ARCHIVED_AFTER), ""

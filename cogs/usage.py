@@ -20,7 +20,7 @@ from cogs.chart import Theme, usage_chart
 from cogs.forms import clipped
 from cogs.limits import LimitCommands
 from cogs.operator import NOT_OPERATOR
-from cogs.rendering import SUBTEXT
+from cogs.sending import SUBTEXT
 from cogs.translations.figures import number, percent
 from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import NOT_ALLOWED, answer_privately

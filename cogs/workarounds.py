@@ -15,7 +15,7 @@ from chat.config import DEFAULT, Switch
 from chat.overview import Overview
 from chat.switches import THEMES
 from cogs.forms import clipped
-from cogs.rendering import SUBTEXT
+from cogs.sending import SUBTEXT
 from cogs.translations.saying import Speaks, retold, tr
 
 CUSTOM_ID = "workarounds:"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from chat.again import going_on
 from cogs.leftovers import INTERRUPTED, UNANSWERED
-from cogs.rendering import SUBTEXT
+from cogs.sending import SUBTEXT
 from tests.cogs.scripted import labels
 from tests.loopback.endpoint import LoopbackEndpoint, Step
 from tests.loopback.process import BotProcess

@@ -23,6 +23,9 @@ LANGUAGES = ("de",)
 NUMBERS = frozenset({"count", "length", "minutes", "most", "number", "position", "seconds"})
 """Placeholders that stand for nothing but a number."""
 
+LISTS = frozenset({"permissions"})
+"""Placeholders that stand for notices with commas between."""
+
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -84,6 +87,8 @@ class Catalogue:
     def _value(self, name: str, value: str) -> str:
         if name in NUMBERS:
             return self.figures.renumbered(value)
+        if name in LISTS:
+            return ", ".join(self.notices.get(each, each) for each in value.split(", "))
         return self.notices.get(value) or self._refilled(value) or value
 
 

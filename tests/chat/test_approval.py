@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from chat.approval import DENIED, NOBODY, UNANSWERED, Policies
+from chat.approval import DENIED, NOBODY, UNANSWERED, UNASKED, UNASKED_NOTICE, Policies
 from chat.ports import ApprovalRequest, Decision
 from chat.toolwork import NOT_KEPT_HOSTILE, NOT_KEPT_PRIVATE, WITHDRAWN, WITHDRAWN_NOTICE
 from data.store import Store
@@ -159,7 +159,12 @@ async def test_a_destructive_tool_asks_and_runs_after_a_yes(home: House, shed: S
 
 @pytest.mark.parametrize(
     ("members", "why"),
-    [(Members("denied"), DENIED), (Members("timeout"), UNANSWERED), (None, NOBODY)],
+    [
+        (Members("denied"), DENIED),
+        (Members("timeout"), UNANSWERED),
+        (Members("unasked"), UNASKED),
+        (None, NOBODY),
+    ],
 )
 async def test_without_a_yes_the_model_reads_that_it_was_denied(
     home: House, shed: Shed, members: Members | None, why: str
@@ -168,6 +173,8 @@ async def test_without_a_yes_the_model_reads_that_it_was_denied(
     assert (shed.ran, outcomes(shown)) == ([], ["denied"])
     assert '"error":"denied"' in home.requests[1].last
     assert why in home.requests[1].last
+    told = [UNASKED_NOTICE.format(tool="wipe")] if why == UNASKED else []
+    assert shown.reply.notices == told
 
 
 async def test_the_member_sees_that_an_answer_is_waited_for(home: House) -> None:

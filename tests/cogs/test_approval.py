@@ -2,17 +2,28 @@
 
 from dataclasses import replace
 
+import pytest
+
 from chat.overview import ToolListing
 from chat.ports import ApprovalRequest, Decision
+from cogs import sending
 from cogs.approval import EXPIRED
 from cogs.tree import NOT_ALLOWED
 from tests.cogs.conftest import Scene
 from tests.cogs.scripted import Stage
 from tests.cogs.town import shown
-from tests.loopback.discord_server import Interaction, Message, Permission, User
+from tests.loopback.discord_server import (
+    Interaction,
+    LostAnswer,
+    Message,
+    Permission,
+    Status,
+    User,
+)
 from tests.loopback.discord_server.model import walk_components
 from tools.policy import POLICIES
 
+MESSAGES = r"/channels/\d+/messages$"
 ALWAYS = "Allow until outside text is read"
 
 
@@ -175,3 +186,43 @@ async def test_admins_choose_which_tools_ask(scene: Scene) -> None:
     assert "There is no tool `nope`" in await said(owner, "nope", "asks")
     assert await said(scene.alice, "roll_dice", "free") == NOT_ALLOWED
     assert await stored() is None
+
+
+@pytest.mark.parametrize("effect", [LostAnswer(), Status(status=503), Status(status=500)])
+async def test_a_question_stands_there_once_whatever_discord_loses(
+    scene: Scene, effect: LostAnswer | Status
+) -> None:
+    decisions = asks(scene)
+    scene.ask("forget it")
+    # The answer's first words come behind it: the question is the first message.
+    scene.server.faults.plant(MESSAGES, effect, method="POST")
+    asked = await scene.server.wait_for_message(
+        scene.channel, lambda m: "May `forget` run" in m.text
+    )
+    await pressed(scene, scene.alice, asked, "Allow once")
+    await scene.turns_done()
+    assert decisions == ["once"]
+    assert [m for m in scene.answers() if "consent:" in str(m.components)] == []
+    assert len([m for m in scene.answers() if "`forget`" in m.text]) == 1
+
+
+async def test_a_question_that_discord_never_takes_is_no_members_no(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "PAUSES", (0.05, 0.05))
+    decisions = asks(scene)
+    scene.server.faults.plant(MESSAGES, Status(status=503), method="POST", times=3)
+    scene.ask("forget it")
+    await scene.turns_done()
+    assert decisions == ["unasked"]
+    assert [m for m in scene.answers() if "`forget`" in m.text] == []
+
+
+async def test_a_question_that_is_stopped_says_so(scene: Scene) -> None:
+    decisions = asks(scene)
+    asked = await question(scene)
+    reply = await scene.server.wait_for_message(scene.channel, lambda m: "Let me see" in m.text)
+    await pressed(scene, scene.alice, reply, "Stop")
+    await scene.server.journal.until(lambda: labels(asked) == [], timeout=5)
+    assert decisions == []
+    assert asked.text == "-# `forget`: stopped before it was answered, so it did not run"

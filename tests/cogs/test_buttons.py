@@ -1,13 +1,18 @@
 """The buttons under a reply, pressed on a loopback Discord."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from chat.answering import Answering
 from chat.ending import STOPPED
+from chat.quotas import Asker, Limit, Limits
 from chat.reply import ReplyStyle
 from chat.turn import CUT_BY_LENGTH
+from cogs.admitting import OPTED_OUT, SILENT_HERE
 from cogs.details import NOT_SHOWN
 from cogs.pressing import ENDED, FORGED, NOT_YOURS, NOT_YOURS_TO_END, QUESTION_GONE
 from tests.cogs.conftest import Scene
@@ -115,7 +120,7 @@ async def test_regenerate_replaces_the_answer_where_it_stands(tmp_path: Path) ->
         _, reply = await answered(here, "Which bird?")
         here.operators.add(Step(text="A wren, of course.", pause=0.1))
         await press(here, here.alice, reply, "Regenerate")
-        assert labels(reply) == ["Stop"]
+        await here.until(lambda: labels(reply) == ["Stop"])
         await here.until(lambda: reply.text == "A wren, of course.")
         await settled(here, reply)
         first, again = (request.body["messages"] for request in here.operators.received[-2:])
@@ -174,6 +179,56 @@ async def test_buttons_work_after_a_restart(scene: Scene) -> None:
     assert len(scene.server.journal.of("typing")) == typed
 
 
+async def over_limit(here: Town) -> str:
+    await here.desk.quotas.set_limits(here.home.id, Limits(member=Limit(hour=1)))
+    async with asyncio.timeout(5):
+        while not (await here.desk.quotas.judge(asker(here))).refusal:
+            pass
+    return "1 question an hour"
+
+
+def asker(here: Town) -> Asker:
+    return Asker(guild_id=here.home.id, channel_id=1, member_id=here.alice.id)
+
+
+async def opted_out(here: Town) -> str:
+    await here.desk.privacy.opt_out(here.home.id, here.alice.id)
+    return OPTED_OUT
+
+
+async def silenced(here: Town) -> str:
+    denied = (here.home_channel.id,)
+    await here.desk.answering.change(here.home.id, lambda now: replace(now, denied=denied))
+    return SILENT_HERE
+
+
+@pytest.mark.parametrize("hinder", [over_limit, opted_out, silenced])
+@pytest.mark.parametrize("button", ["Regenerate", "Continue"])
+async def test_what_may_not_be_answered_leaves_the_buttons_and_tells_the_member(
+    tmp_path: Path, hinder: Callable[[Town], Awaitable[str]], button: str
+) -> None:
+    async with town(tmp_path) as here:
+        here.operators.add(Step(text="One, two,", finish="length"))
+        _, reply = await answered(here, "Count!")
+        row = labels(reply)
+        assert button in row
+        expected = await hinder(here)
+        seen = len(here.server.messages(here.home_channel))
+        for _ in range(2):  # the second time it is told as well
+            used = here.server.driver.press(here.alice, reply, button)
+            await here.until(lambda used=used: bool(used.followups))
+            assert expected in used.followups[0].text
+            assert labels(reply) == row
+        assert len(here.server.messages(here.home_channel)) == seen
+        # Nothing was spent by it.
+        await here.desk.quotas.set_limits(here.home.id, Limits())
+        await here.desk.privacy.opt_in(here.home.id, here.alice.id)
+        await here.desk.answering.change(here.home.id, lambda _: Answering())
+        here.operators.add(Step(text="three."))
+        await press(here, here.alice, reply, button)
+        await here.until(lambda: "three." in here.server.messages(here.home_channel)[-1].text)
+
+
 async def test_continue_goes_on_where_the_answer_was_cut(tmp_path: Path) -> None:
     async with town(tmp_path) as here:
         here.operators.add(Step(text="One, two, three,", finish="length"))
@@ -182,7 +237,7 @@ async def test_continue_goes_on_where_the_answer_was_cut(tmp_path: Path) -> None
         assert labels(cut) == ["Regenerate", "Continue", "Delete"]
         here.operators.add(Step(text="four, five."))
         await press(here, here.alice, cut, "Continue")
-        assert labels(cut) == ["Delete"]
+        await here.until(lambda: labels(cut) == ["Delete"])
         rest = await here.server.wait_for_message(
             here.home_channel, lambda m: m.reply_to is cut and bool(m.text)
         )

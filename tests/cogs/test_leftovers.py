@@ -3,7 +3,7 @@
 from dataclasses import asdict, replace
 
 from cogs.leftovers import INTERRUPTED
-from cogs.rendering import SUBTEXT
+from cogs.sending import SUBTEXT
 from data.store import Store
 from data.unfinished import HalfWritten, OpenQuestion
 from tests.cogs.conftest import Scene

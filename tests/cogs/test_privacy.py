@@ -4,7 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 
-from cogs.chat import OPTED_OUT
+from cogs.admitting import OPTED_OUT
 from cogs.tree import NOT_ALLOWED
 from tests.cogs.town import Town, shown, town
 from tests.loopback.discord_server import User

@@ -22,7 +22,7 @@ from chat.turn import (
     READING,
     TOO_MANY_ROUNDS,
 )
-from cogs.chat import OPTED_OUT
+from cogs.admitting import OPTED_OUT
 from cogs.translations.catalogue import LANGUAGES, Catalogue, catalogue
 from cogs.translations.figures import number, percent, plain_number, short_day
 from cogs.translations.saying import named, retold, tr, tr_count
