@@ -151,7 +151,7 @@ async def _recall(database: Database) -> Json:
 
     async def sense(question: str) -> list[int]:
         found = await by_sense(matrices, model, authorised, question)
-        return [of_chunk[chunk] for chunk in found[:4]]
+        return [of_chunk[chunk] for chunk in [*found][:4]]
 
     async def both(question: str) -> list[int]:
         return [one.document_id for one in await fused.search(authorised, question)]

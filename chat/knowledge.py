@@ -45,13 +45,16 @@ class Grounding:
         self._authorised = authorised
         self._searcher = searcher
         self._retrieved: tuple[Snippet, ...] | None = None
+        self.question = ""
+        """What the prompt's passages were searched for with."""
         self._searched: list[Sequence[Snippet]] = []
 
     async def snippets(self, dialogue: Sequence[Turn]) -> tuple[Snippet, ...]:
         """What the prompt is to hold for the message that ends `dialogue`, best first. Searched for
         at the first call; later ones get the same."""
         if self._retrieved is None:
-            self._retrieved = tuple(await self._search(question_of(dialogue)))
+            self.question = question_of(dialogue)
+            self._retrieved = tuple(await self._search(self.question))
         return self._retrieved
 
     def shown(self, read: Iterable[Prompt]) -> Sequence[Snippet]:
@@ -75,24 +78,14 @@ class Grounding:
         return Offered(tool=knowledge_tool(self._look_up), off=off)
 
     async def _look_up(self, question: str) -> Sequence[str]:
-        found = await self._search(question)
+        found = [replace(one, sought=question) for one in await self._search(question)]
         self._searched.append(found)
         return [snippet.told for snippet in found]
 
     async def _search(self, question: str) -> Sequence[Snippet]:
         if not self._authorised.contexts or not question:
             return []
-        found = await self._searcher.search(self._authorised, question)
-        return [
-            Snippet(
-                document_id=passage.document_id,
-                document=passage.document_name,
-                url=passage.url,
-                page=passage.page,
-                text=passage.text,
-            )
-            for passage in found
-        ]
+        return snippets_of(await self._searcher.search(self._authorised, question))
 
 
 class Grounder:
@@ -121,6 +114,21 @@ class Grounder:
         used = {context.id for _, context in await self._contexts.uses(guild_id)}
         authorised = await self._contexts.authorise(guild_id, sorted(used))
         return [Grounding(authorised, self._searcher).offered]
+
+
+def snippets_of(passages: Iterable[Passage]) -> Sequence[Snippet]:
+    """Passages as a prompt takes them."""
+    return [
+        Snippet(
+            document_id=passage.document_id,
+            document=passage.document_name,
+            url=passage.url,
+            page=passage.page,
+            text=passage.text,
+            likeness=passage.likeness,
+        )
+        for passage in passages
+    ]
 
 
 def _left(found: Sequence[Snippet], results: Iterable[str]) -> Iterator[Snippet]:

@@ -18,7 +18,9 @@ class Snippet:
     """A passage that was retrieved for a turn.
 
     `document` is the name of what it is from, `url` where that came from, empty if nowhere.
-    `page` counts from 1; None in a document without pages.
+    `page` counts from 1; None in a document without pages. `likeness` is how near in sense it is to
+    what was asked, 0 where that is not known; `sought` what a call of the model looked for, empty
+    for a passage that was there from the first.
     """
 
     document_id: int
@@ -26,6 +28,8 @@ class Snippet:
     url: str
     text: str
     page: int | None = None
+    likeness: float = 0.0
+    sought: str = ""
 
     @property
     def told(self) -> str:

@@ -7,7 +7,7 @@ result. The channels give numbers of chunks, best first; none of them knows of a
 import asyncio
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from data.knowledge.values import AuthorisedContexts
 
 DEPTH = 32
 """Chunks a channel."""
+_COMPARABLE = 8
+"""Chunks of a context from which on most of them have nothing to do with a question."""
 
 
 async def by_words(database: Database, authorised: AuthorisedContexts, terms: str) -> Sequence[int]:
@@ -40,10 +42,11 @@ async def by_words(database: Database, authorised: AuthorisedContexts, terms: st
 
 async def by_sense(
     matrices: Matrices, embedder: Embedder, authorised: AuthorisedContexts, question: str
-) -> Sequence[int]:
-    """Chunks whose vectors point where the question's does. Raises what the embedder raises."""
+) -> Mapping[int, float]:
+    """Chunks whose vectors point where the question's does, best first, each with its cosine above
+    that of the context's other chunks. Raises what the embedder raises."""
     questions: dict[str, NDArray[np.float32]] = {}
-    hits: list[tuple[float, int]] = []
+    hits: list[tuple[float, int, float]] = []
     for context in authorised.contexts:
         matrix = await matrices.of(authorised.guild_id, context.id)
         if matrix is None:
@@ -55,7 +58,7 @@ async def by_sense(
         if len(vector) == matrix.vectors.shape[1]:
             hits += await asyncio.to_thread(_nearest, matrix, vector)
     hits.sort(reverse=True)
-    return [chunk for _, chunk in hits[:DEPTH]]
+    return {chunk: likeness for _, chunk, likeness in hits[:DEPTH]}
 
 
 async def beginnings(
@@ -84,13 +87,15 @@ def floor(dimension: int) -> float:
     return min(0.5, max(0.2, 4 / math.sqrt(dimension)))
 
 
-def _nearest(matrix: Matrix, vector: NDArray[np.float32]) -> list[tuple[float, int]]:
+def _nearest(matrix: Matrix, vector: NDArray[np.float32]) -> list[tuple[float, int, float]]:
     cosines = matrix.vectors @ vector
     count = min(DEPTH, len(cosines))
     best = np.argpartition(cosines, -count)[-count:]
     least = floor(len(vector))
+    # Some models give any two texts a high cosine; what counts is how far one stands out.
+    usual = max(0.0, float(np.median(cosines))) if len(cosines) >= _COMPARABLE else 0.0
     return [
-        (float(cosines[place]), int(matrix.ids[place]))
+        (float(cosines[place]), int(matrix.ids[place]), float(cosines[place]) - usual)
         for place in best.tolist()
         if cosines[place] > least
     ]

@@ -80,6 +80,7 @@ def _one(group: Sequence[Passage]) -> Passage:
             end=following.end,
             text=whole.text + following.text[whole.at + len(whole.text) - following.at :],
             score=max(whole.score, following.score),
+            likeness=max(whole.likeness, following.likeness),
         )
     return whole
 

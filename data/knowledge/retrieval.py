@@ -7,7 +7,7 @@ a question that matches nothing gets nothing.
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from data.database import Database
 from data.knowledge import channels
@@ -48,6 +48,7 @@ class Retriever:
         asked = query(question)
         if asked.wordless:
             return []
+        dense: Mapping[int, float] = {}
         if not asked.terms:
             begin = await channels.beginnings(self._database, authorised, limit)
             ranked = fuse(lexical=begin, dense=[])
@@ -55,8 +56,8 @@ class Retriever:
             lexical, dense = await asyncio.gather(
                 self._lexical(authorised, asked.terms), self._dense(authorised, question)
             )
-            ranked = fuse(lexical=lexical, dense=dense)
-        return joined(distinct(await self._passages(authorised.guild_id, ranked), limit))
+            ranked = fuse(lexical=lexical, dense=[*dense])
+        return joined(distinct(await self._passages(authorised.guild_id, ranked, dense), limit))
 
     async def _lexical(self, authorised: AuthorisedContexts, terms: str) -> Sequence[int]:
         try:
@@ -70,14 +71,14 @@ class Retriever:
             )
             return []
 
-    async def _dense(self, authorised: AuthorisedContexts, question: str) -> Sequence[int]:
+    async def _dense(self, authorised: AuthorisedContexts, question: str) -> Mapping[int, float]:
         if self._embedders is None:
-            return []
+            return {}
         try:
             async with asyncio.timeout(PATIENCE):
                 embedder = await self._embedders.of(authorised.guild_id)
                 if embedder is None:
-                    return []
+                    return {}
                 return await channels.by_sense(self._matrices, embedder, authorised, question)
         except Exception as error:
             # Only the kind: the message of an endpoint's error may repeat the question.
@@ -86,10 +87,13 @@ class Retriever:
                 authorised.guild_id,
                 type(error).__name__,
             )
-            return []
+            return {}
 
     async def _passages(
-        self, guild_id: int, ranked: Sequence[tuple[int, float]]
+        self,
+        guild_id: int,
+        ranked: Sequence[tuple[int, float]],
+        likeness: Mapping[int, float],
     ) -> Sequence[Passage]:
         scores = dict(ranked)
         found = await self._database.read(
@@ -118,6 +122,7 @@ class Retriever:
                 page=row["page"],
                 text=row["text"],
                 score=scores[row["id"]],
+                likeness=likeness.get(row["id"], 0.0),
             )
             for row in found
         }

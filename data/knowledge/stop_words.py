@@ -19,14 +19,14 @@ without won would wouldn yes yet you your yours"""
 _GERMAN = """aber alle allem allen aller alles als also am an andere anderen auch auf aus bei
 beim bin bis bist bitte da dabei dadurch dafür damit dann daran darauf daraus darf darin darüber
 darum das dass dazu dein deine dem den denn der deren des dich die dies diese diesem diesen
-dieser dieses dir doch dort du durch ein eine einem einen einer eines er es etwa etwas euch euer
-für gegen gibt hab habe haben hast hat hatte hatten hier hin ich ihm ihn ihnen ihr ihre ihrem
-ihren ihrer im in ins ist ja jede jedem jeden jeder jedes jetzt kann kannst kein keine keinen
-können könnt könnte mal man mein meine mich mir mit muss müssen nach nicht noch nun nur ob oder
-ohne sehr sein seine seinem seinen seiner seit sich sie sind so soll sollen sollte sondern sonst
-um und uns unser unsere unter viel vom von vor wann war waren warum was wegen weil welche welchem
-welchen welcher welches wenn wer werde werden wie wieder wieso will wir wird wo wodurch woher
-wohin wollen worden wurde wurden zu zum zur zwar zwischen über"""
+dieser dieses dir doch dort drin drinnen du durch ein eine einem einen einer eines er es etwa
+etwas euch euer für gegen gibt hab habe haben hast hat hatte hatten hier hin ich ihm ihn ihnen
+ihr ihre ihrem ihren ihrer im in ins ist ja jede jedem jeden jeder jedes jetzt kann kannst kein
+keine keinen können könnt könnte mal man mein meine mich mir mit muss müssen nach nicht noch nun
+nur ob oder ohne sehr sein seine seinem seinen seiner seit sich sie sind so soll sollen sollte
+sondern sonst um und uns unser unsere unter viel vom von vor wann war waren warum was wegen weil
+welche welchem welchen welcher welches wenn wer werde werden wie wieder wieso will wir wird wo
+wodurch woher wohin wollen womit worden worum wovon wurde wurden zu zum zur zwar zwischen über"""
 
 _FRENCH = """ai as au aucun aussi autre aux avait avec avez avoir avons c ce ceci cela ces cet
 cette ceux chaque ci combien comme comment d dans de des donc dont du elle elles en es est et eu
@@ -83,18 +83,30 @@ _TURKISH = """acaba ama ancak bana bazı ben beni benim bir biri biz bu bunu bun
 değil diye en gibi hangi hem hep her hiç için ile ise kaç kadar ki kim mi mu mı mü nasıl ne neden
 nerede niye o olan olarak olur ona onlar onu onun sen şey şu ve veya ya var yok çok"""
 
-_ASKING = """abstract brief briefly content contents context describe document documents explain
-file files gist knowledge outline overview question quick recap short shortly summaries summarise
-summarised summarize summarized summarizing summary tell text tldr everything show give know want
-need help beschreib beschreibe beschreiben dokument dokumente datei dateien erklär erkläre
-erklären fass fasse inhalt kurz überblick übersicht zeig zeige zusammen zusammenfassen
-zusammenfassung sag erzähl aperçu contenu décris explique fichier résume résumer résumé dis
-document documents texte archivo contenido describe documento documentos explica resume resumen
-resumir texto dime conteúdo descreva explique resuma resumo arquivo contenuto riassumi riassunto
-riassumere descrivi spiega testo samenvatten samenvatting inhoud beschrijf bestand vat leg vertel
-sammanfatta sammanfattning beskriv innehåll filen dokumentet streść podsumuj podsumowanie opisz
-dokument plik кратко опиши резюме документ файл содержание расскажи перескажи объясни суммируй
-trata trate özetle özet belge dosya açıkla"""
+_KOREAN = """그 그것 그것은 그것을 그게 그리고 나 나는 내 내가 너 누가 누구 대해 대해서 대한 또는
+무슨 무엇 무엇을 무엇이 뭐 뭐가 뭐야 뭘 및 수 수가 알려줘 알려주세요 어느 어디 어디서 어디에
+어디에서 어떤 어떻게 언제 얼마나 왜 우리 은 는 이 가 을 를 의 에 에서 이거 이것 이것은 이것을
+이게 이건 있나요 있어 있어요 있습니까 저 저것 제 제가 좀 줘 주세요 해줘 해주세요 말해줘
+말해주세요 설명해줘 설명해주세요 문서 문서는 문서를 문서의 문서에 파일 파일은 파일을 파일의 내용
+내용은 내용을 내용이 글 글을 전부 모두"""
+
+_SUMMING = """abstract content contents context document documents file files gist outline
+overview recap summaries summarise summarised summarize summarized summarizing summary tldr
+beschreib beschreibe beschreiben dokument dokumente datei dateien fass fasse inhalt überblick
+übersicht zusammen zusammenfassen zusammenfassung aperçu contenu fichier résume résumer résumé
+archivo contenido documento documentos resume resumen resumir conteúdo resuma resumo arquivo
+contenuto riassumi riassunto riassumere samenvatten samenvatting inhoud bestand sammanfatta
+sammanfattning innehåll filen dokumentet streść podsumuj podsumowanie dokument plik резюме
+документ файл содержание перескажи суммируй özetle özet belge dosya 문서 문서를 문서의 파일
+파일을 내용 내용을 내용이"""
+
+_ASKING = """brief briefly describe explain knowledge question quick short shortly tell text
+everything show give know want need help erklär erkläre erklären kurz zeig zeige sag erzähl décris
+explique dis texte describe explica texto dime descreva explique descrivi spiega testo beschrijf
+vat leg vertel beskriv opisz кратко опиши расскажи объясни trata trate açıkla"""
+
+_SUMMING_PHRASES = """要約 まとめ 概要 内容 文書 ドキュメント ファイル 总结 總結 概括 摘要 概述
+文件 文档 文檔 內容 สรุป"""
 
 _PHRASES = """要約 要約して まとめて まとめ 概要 教えて ください 下さい 説明 説明して について
 とは ですか ますか でした です ます どこ どの どんな どう なぜ いつ だれ 誰 何 なに いくつ
@@ -108,10 +120,23 @@ WORDS = frozenset(
     " ".join(
         (
             *(_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _PORTUGUESE, _ITALIAN, _DUTCH, _SWEDISH),
-            *(_POLISH, _RUSSIAN, _TURKISH, _ASKING),
+            *(_POLISH, _RUSSIAN, _TURKISH, _KOREAN, _SUMMING, _ASKING),
         )
     ).split()
 )
 
 UNSPACED_PHRASES = tuple(sorted(_PHRASES.split(), key=len, reverse=True))
 """The same for scripts without blank space, the longest first."""
+
+SUMMING = frozenset(_SUMMING.split())
+"""Those of the words with which an overview is asked for, or what it is to be of is named."""
+SUMMING_PHRASES = tuple(_SUMMING_PHRASES.split())
+
+LANGUAGES = tuple(
+    frozenset(words.split())
+    for words in (
+        *(_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _PORTUGUESE, _ITALIAN, _DUTCH, _SWEDISH),
+        *(_POLISH, _RUSSIAN, _TURKISH),
+    )
+)
+"""The words of each language alone, most of which have nothing but them in common."""

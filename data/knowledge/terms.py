@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from data.knowledge.overviews import without_asking
 from data.knowledge.scripts import UNSPACED
 from data.knowledge.stop_words import UNSPACED_PHRASES, WORDS
 
@@ -44,12 +45,13 @@ def indexed(text: str) -> str | None:
 def query(question: str) -> Query:
     """The content words of a question, any of which a chunk may hold."""
     folded = unicodedata.normalize("NFKC", question.encode("utf-8", "replace").decode()).lower()
-    words = list(_words(folded))
-    terms = dict.fromkeys(_term(word) for word in words if word not in WORDS)
+    wordless = not any(_words(folded)) and _RUN.search(folded) is None
+    folded = without_asking(folded)
+    terms = dict.fromkeys(_term(word) for word in _words(folded) if word not in WORDS)
     for run in _RUN.findall(folded):
         terms |= dict.fromkeys(_unspaced_terms(run))
     found = [*terms][:MOST_TERMS]
-    return Query(terms=" OR ".join(found), wordless=not words and _RUN.search(folded) is None)
+    return Query(terms=" OR ".join(found), wordless=wordless)
 
 
 def _words(folded: str) -> Iterator[str]:

@@ -94,7 +94,8 @@ class Passage:
     Chunks are `first` to `last`, tokens `start` to `end` (exclusive) of the document; the text
     begins at its character `at`. `page` counts from 1 and is where the passage begins; None in a
     document without pages. `score` orders the passages of one search and means nothing beside those
-    of another.
+    of another. `likeness` is how near in sense it is to the question: its cosine above that of the
+    context's other chunks, 0 where that is not known.
     """
 
     context_id: int
@@ -110,6 +111,7 @@ class Passage:
     page: int | None
     text: str = field(repr=False)
     score: float
+    likeness: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

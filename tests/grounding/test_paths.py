@@ -124,6 +124,22 @@ async def test_the_same_message_answered_again_rests_on_the_same_sources(store: 
         assert here.snippets
 
 
+async def test_other_words_and_languages_rest_on_the_same_sources(store: Store) -> None:
+    """A document that stood beside the one of the answer is not named with any wording."""
+    wordings = ["On 4417 kHz.", "Four four one seven, as far as I read.", "Auf Frequenz 4417."]
+    steps = [Step(text=text) for text in (*wordings, "I found nothing about that.")]
+    async with station(store, Witness(*steps)) as here:
+        await keep(store, DOCUMENT, "The beacon keeper is at home day and night.")
+        asked = here.house.channel.add(ADA, QUESTION)
+        seen: list[list[str]] = []
+        for _ in steps:
+            shown = here.house.presenter()
+            await here.house.service.respond(here.house.about(asked), here.house.channel, shown)
+            assert len(here.snippets) == 2
+            seen.append([source.document for source in shown.reply.sources])
+        assert seen == [["k0.txt"], ["k0.txt"], ["k0.txt"], []]
+
+
 async def test_what_the_tool_finds_is_named_beside_what_the_prompt_held(store: Store) -> None:
     both = Step(text=f"It is {FACT}, and the lamp is green.")
     async with station(store, Witness(Step(text=SEARCH), both)) as here:

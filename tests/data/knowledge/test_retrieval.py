@@ -159,6 +159,15 @@ async def test_another_context_of_the_guild_is_not_searched(knowledge: Knowledge
     assert await texts(retriever, AuthorisedContexts(guild_id=42), "kilohertz") == []
 
 
+@pytest.mark.parametrize("count", [1, 20])
+async def test_likeness_is_what_sets_a_passage_apart(knowledge: Knowledge, fill: Fill, count: int):
+    """Beside others as near as itself, a passage stands out by nothing."""
+    authorised = await fill(*(f"red ship number {n}" for n in range(count)))
+    retriever = await embedded(knowledge, Senses())
+    found = await retriever.search(authorised, "crimson")
+    assert [round(passage.likeness, 2) > 0.2 for passage in found] == [count == 1] * min(count, 4)
+
+
 async def test_found_by_sense_where_no_word_matches(knowledge: Knowledge, fill: Fill):
     authorised = await fill("a red ship", "a green ship", "a huge thing")
     assert await texts(knowledge.retriever(), authorised, "crimson") == []

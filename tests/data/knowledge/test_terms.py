@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data.knowledge.overviews import sums_up
 from data.knowledge.terms import MOST_TERMS, Query, indexed, query
 
 
@@ -46,11 +47,59 @@ def test_content_words_remain(question: str, terms: str):
         "О чём этот документ?",
         "要約してください",
         "请总结一下这个文件",
+        "Worum geht es?",
+        "Worum geht's hier eigentlich?",
+        "Was steht drin?",
+        "Was steht da so drin?",
+        "can you sum it up?",
+        "Sum this up for me please",
+        "tl;dr",
+        "TL;DR?",
+        "Give me the gist in a nutshell",
+        "what are the key points?",
+        "Was sind die wichtigsten Punkte?",
+        "Wovon handelt das Dokument?",
+        "De quoi ça parle ?",
+        "Di cosa parla?",
+        "Waar gaat het over?",
+        "Вкратце, о чём это?",
+        "요약해줘",
+        "이 문서를 요약해 주세요",
+        "무슨 내용이야?",
     ],
 )
 def test_asking_for_a_summary_leaves_no_content_word(question: str):
     asked = query(question)
     assert (asked.terms, asked.wordless) == ("", False)
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("What is the sum insured?", '"sum" OR "insured"*'),
+        ("Worum ging es in der Sitzung?", '"ging"* OR "sitzung"*'),
+        ("Geht die Fähre heute?", '"geht"* OR "fähre"* OR "heute"*'),
+        ("Who is Dr. Weber?", '"dr" OR "weber"*'),
+        ("Fass die Hausordnung zusammen", '"hausordnung"*'),
+        ("Was steht im Vertrag?", '"steht"* OR "vertrag"*'),
+    ],
+)
+def test_the_words_of_such_a_phrase_count_elsewhere(question: str, terms: str):
+    assert query(question).terms == terms
+
+
+@pytest.mark.parametrize(
+    ("question", "whole"),
+    [
+        ("What is this about?", True),
+        ("요약해줘", True),
+        ("要約して", True),
+        ("How are you?", False),
+        ("What can you do for me?", False),
+    ],
+)
+def test_what_asks_for_an_overview(question: str, whole: bool):
+    assert sums_up(question) is whole
 
 
 @pytest.mark.parametrize("question", ["", " \n", "?!", "👍"])
