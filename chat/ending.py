@@ -6,9 +6,12 @@ Invariant: what has been said stays, and is marked as cut.
 import asyncio
 
 from chat.reply import Reply
+from prompt.events import Finished
 from providers.base import EndpointError
 
 INCOMPLETE = "The answer above is incomplete."
+CUT_BY_LENGTH = "The answer was cut off at the length limit."
+CUT_BY_FILTER = "The endpoint's content filter cut the answer off."
 STOPPED = "Stopped."
 RESTARTING = "The bot is being stopped or restarted. Please ask again in a moment."
 """Given to `Task.cancel` as its message, it is told in place of STOPPED."""
@@ -17,6 +20,16 @@ RESTARTING = "The bot is being stopped or restarted. Please ask again in a momen
 def why_stopped(stop: asyncio.CancelledError) -> str:
     """The line for a member whose turn was cancelled. Other messages than our own stay inside."""
     return RESTARTING if RESTARTING in stop.args else STOPPED
+
+
+def end_answered(reply: Reply, finished: Finished) -> None:
+    """The answer stands, as far as it came."""
+    notice = {"length": CUT_BY_LENGTH, "content_filter": CUT_BY_FILTER}.get(finished.reason or "")
+    if finished.broke_off:
+        notice = INCOMPLETE
+    if notice is not None:
+        reply.is_cut = True
+        reply.notices.append(notice)
 
 
 def end_stopped(reply: Reply, stop: asyncio.CancelledError) -> None:

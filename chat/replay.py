@@ -4,6 +4,7 @@ Invariant: a history replays only what ends in words of the model, cut off ones 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from chat.reply import Reply
 from chat.turn import TurnRun
@@ -14,7 +15,7 @@ CUT = "[…]"
 
 
 def replayable(run: TurnRun, reply: Reply) -> tuple[Turn, ...]:
-    """The turn as history shows it; words of a round that broke off are marked as cut."""
+    """The turn as history shows it; words that broke off are marked as cut."""
     turns = list(run.turns)
     told = "\n\n".join(turn.text for turn in turns if turn.text)
     rest = reply.text.removeprefix(told).strip()
@@ -22,7 +23,17 @@ def replayable(run: TurnRun, reply: Reply) -> tuple[Turn, ...]:
         # Results without words behind them would meet the next message, which strict chat
         # templates do not admit.
         turns.append(Turn(role="assistant", parts=(TextPart(text=f"{rest} {CUT}".strip()),)))
+    elif reply.is_cut and turns:
+        turns[-1] = _marked(turns[-1])
     return tuple(turns)
+
+
+def _marked(turn: Turn) -> Turn:
+    """The turn with its last words as not said to their end."""
+    *parts, last = turn.parts
+    if not isinstance(last, TextPart):
+        return turn
+    return replace(turn, parts=(*parts, TextPart(text=f"{last.text} {CUT}")))
 
 
 def foreign(dialogue: Sequence[Turn]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from prompt.dialogue import turn_item
-from prompt.events import CallError, FinishReason, Usage
+from prompt.events import CallError, Finished, Usage
 from prompt.prompt import EXCHANGE
 from prompt.surface import canonical_json
 from prompt.taught import result_text, written_call
@@ -28,7 +28,7 @@ class Round:
     thinking: list[str] = field(default_factory=list[str])
     """What came in a field of its own."""
     thought_in_text: bool = False
-    finish_reason: FinishReason | None = None
+    finished: Finished = field(default=Finished(reason=None))
     usage: Usage | None = None
 
 

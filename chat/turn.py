@@ -15,6 +15,7 @@ from functools import partial
 from chat.copied import calls_in
 from chat.counting import Count, counted
 from chat.echoes import is_echo, may_be_echo
+from chat.ending import end_answered
 from chat.metering import Meter
 from chat.recording import Recorder
 from chat.reply import Reply
@@ -27,7 +28,6 @@ from prompt.events import (
     CallError,
     Dropped,
     Finished,
-    FinishReason,
     ReasoningDelta,
     Reclassified,
     StreamEvent,
@@ -64,8 +64,6 @@ NOTHING_SAID = "(no answer)"
 """Stands for an empty answer: without it the nudge would lengthen the message before."""
 
 NO_ANSWER = "The model gave no answer. Ask again, or put it in other words."
-CUT_BY_LENGTH = "The answer was cut off at the length limit."
-CUT_BY_FILTER = "The endpoint's content filter cut the answer off."
 CALL_FAILED = "The model tried to use a tool, but its call could not be understood."
 TOO_MANY_ROUNDS = "The model kept calling tools without answering, so the turn was ended."
 
@@ -189,7 +187,7 @@ class TurnRun:
                 self._record(text, thinking=got.thinking)
                 nudges = self._on_empty == "nudge_once" and not self._nudged
                 if text.strip() or last or not nudges or self._has_answered:
-                    self._end(text, got.finish_reason)
+                    self._end(text, got.finished)
                     return
                 self._nudged = True
                 if self._doubts_template and self.thinking_never_ends:
@@ -323,8 +321,8 @@ class TurnRun:
                 log.info("a call failed: %s", event.code)
             case Usage():
                 got.usage = event
-            case Finished(reason=reason):
-                got.finish_reason = reason
+            case Finished():
+                got.finished = event
             case _:
                 pass
 
@@ -352,17 +350,13 @@ class TurnRun:
         tools = prompt.surface.callable
         return any(call.name not in tools or tools[call.name].read_only for call in calls)
 
-    def _end(self, text: str, finish_reason: FinishReason | None) -> None:
-        if not text.strip():
-            if self._on_empty == "silent" or self._has_answered:
-                self._reply.silent = True
-            else:
-                self._give_up(NO_ANSWER)
-        elif finish_reason == "length":
-            self._reply.is_cut = True
-            self._reply.notices.append(CUT_BY_LENGTH)
-        elif finish_reason == "content_filter":
-            self._reply.notices.append(CUT_BY_FILTER)
+    def _end(self, text: str, finished: Finished) -> None:
+        if text.strip():
+            end_answered(self._reply, finished)
+        elif self._on_empty == "silent" or self._has_answered:
+            self._reply.silent = True
+        else:
+            self._give_up(NO_ANSWER)
 
     def _give_up(self, notice: str) -> None:
         """End without an answer; words of earlier rounds stay."""

@@ -99,9 +99,16 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """The response is over. `reason` is None where the stream ended without telling why."""
+    """The response is over. `reason` is None where the stream ended without telling why. `marked`
+    tells whether the server said in any way that this is the end."""
 
     reason: FinishReason | None
+    marked: bool = True
+
+    @property
+    def broke_off(self) -> bool:
+        """Whether the model was stopped by something else than itself or a limit."""
+        return self.reason == "error" or not self.marked
 
 
 ParserEvent: TypeAlias = (

@@ -44,19 +44,22 @@ from providers.verbatim import (
 from providers.wire import AnswerTool
 
 _FINISH_REASONS: dict[str, FinishReason] = {
-    "length": "length",
-    "max_tokens": "length",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-    "content_filter": "content_filter",
-    "error": "error",
+    **dict.fromkeys(("length", "max_tokens", "max_length", "model_length"), "length"),
+    **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "tool_calls"),
+    **dict.fromkeys(("content_filter", "safety"), "content_filter"),
+    # The server gave up, not the model.
+    **dict.fromkeys(("error", "abort", "aborted", "cancel", "cancelled", "canceled"), "error"),
+    **dict.fromkeys(("timeout", "insufficient_system_resource"), "error"),
 }
+"""All others are ways to say that the model stopped by itself."""
+
 _REASONING = ("reasoning_content", "reasoning")
 MOST_CHARACTERS = 500_000
 """Of one answer, thinking included: more than any model writes in a turn. A server that goes on
 regardless of the limit that it was given would otherwise fill the memory."""
 
 _TRUNCATED = "The call was cut off by the length limit and did not run. Write a shorter one."
+_BROKE_OFF = "The answer broke off, so the call did not run. Write it again."
 
 
 class ChunkFold:
@@ -89,6 +92,7 @@ class ChunkFold:
         self.begun = False
         """The model has begun to write."""
         self._reason: FinishReason | None = None
+        self._marked = False
         self._usage: Usage | None = None
         self._taken = 0
         self.fault: Fault | None = None
@@ -101,24 +105,29 @@ class ChunkFold:
             return []
         self._note_usage(chunk)
         choices: Json = chunk.get("choices")
+        # Token counts in a chunk of their own are the last that a server sends.
+        self._marked |= choices == [] and as_object(chunk.get("usage")) is not None
         # One choice is asked for; its index counts up on some servers and means nothing.
         choice = as_object(choices[0]) if isinstance(choices, list) and choices else None
         if choice is None:
             return []
         if isinstance(reason := choice.get("finish_reason"), str) and reason:
-            self._reason = _FINISH_REASONS.get(reason, "stop")
+            self._reason = _FINISH_REASONS.get(reason.lower(), "stop")
         delta = as_object(choice.get("delta"))
-        if delta is None and not self.begun:
-            delta = as_object(choice.get("message"))
+        if delta is None and (whole := as_object(choice.get("message"))) is not None:
+            self._marked = True
+            delta = None if self.begun else whole
         return [] if delta is None else self._take(delta)
 
     def close(self, *, done: bool = False) -> list[StreamEvent]:
         """Everything held back, then Usage if the server told it, then Finished.
 
         `done` says that the server marked the end: an answer without a finish reason is then
-        whole, not cut off. After a fault native calls are left out: nobody knows their end.
+        whole, not cut off. So it is after token counts in a chunk of their own, and where it came
+        as one message. After a fault native calls are left out: nobody knows their end.
         """
-        reason = "error" if self.fault else self._reason or ("stop" if done else None)
+        marked = done or self._marked or self._reason is not None or self.fault is not None
+        reason = "error" if self.fault else self._reason or ("stop" if marked else None)
         native = [] if self.fault else self._native.close()
         rest: list[ParserEvent] = []
         if thinking := self._thinking_halves.close():
@@ -130,7 +139,8 @@ class ChunkFold:
         events = self._unwrapped(self._sieve.passed(self._once(rest, checked)))
         if self._usage is not None:
             events.append(self._usage)
-        return [*events, Finished(reason="error" if self.fault else self._reason)]
+        said = "error" if self.fault else self._reason
+        return [*events, Finished(reason=said, marked=marked)]
 
     def _take(self, delta: JsonObject) -> list[StreamEvent]:
         events: list[ParserEvent] = []
@@ -187,6 +197,8 @@ class ChunkFold:
         if reason == "length":
             # Servers close the brackets of a cut call themselves: it may look whole.
             return _refused(call, "truncated", _TRUNCATED)
+        if reason == "error":
+            return _refused(call, "truncated", _BROKE_OFF)
         if call.size > self._settings.max_argument_chars:
             return _refused(call, "too_large", "The arguments are too long. Write a shorter call.")
         spec = self._names.resolve(call.name) or self._names.resolve(call.plain_name)
@@ -207,7 +219,7 @@ class ChunkFold:
                 repaired=bound.repaired,
             )
         if reason is None and bound.unreadable:
-            return _refused(call, "truncated", _TRUNCATED)
+            return _refused(call, "truncated", _BROKE_OFF)
         return _refused(call, "invalid_arguments", bound.message(spec))
 
     def _once(

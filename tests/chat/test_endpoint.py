@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from chat.ending import INCOMPLETE, STOPPED
-from chat.turn import CALL_FAILED, CUT_BY_LENGTH
+from chat.ending import CUT_BY_LENGTH, INCOMPLETE, STOPPED
+from chat.turn import CALL_FAILED
 from data.store import Store
 from prompt.values import Outcome, ToolCall
 from providers.openai.adapter import Limits, OpenAIProvider
@@ -254,6 +254,27 @@ async def test_a_connection_that_breaks_keeps_what_was_said(street: Street) -> N
     shown = await street.ask("Hi", Step(text="Hello, I am", cut=True))
     assert (shown.reply.text, shown.reply.notices[-1]) == ("Hello, I am", INCOMPLETE)
     assert shown.reply.state == "done"
+
+
+HALF = 'data: {"choices":[{"index":0,"delta":{"content":"Hello, I am"}}]}\n\n'
+GAVE_UP = 'data: {{"choices":[{{"index":0,"delta":{{}},"finish_reason":"{}"}}]}}\n\n'
+DONE = "data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [HALF, HALF + GAVE_UP.format("error") + DONE, HALF + GAVE_UP.format("abort") + DONE],
+    ids=["no end at all", "error", "abort"],
+)
+async def test_a_stream_that_breaks_off_is_not_taken_for_whole(street: Street, body: str) -> None:
+    shown = await street.ask("Hi", Step(raw=body))
+    assert (shown.reply.text, shown.reply.notices) == ("Hello, I am", [INCOMPLETE])
+    assert shown.reply.is_cut
+
+
+async def test_an_end_without_a_reason_is_an_end(street: Street) -> None:
+    shown = await street.ask("Hi", Step(raw=HALF + DONE))
+    assert (shown.reply.text, shown.reply.notices, shown.reply.is_cut) == ("Hello, I am", [], False)
 
 
 async def test_an_endpoint_that_is_down(store: Store) -> None:

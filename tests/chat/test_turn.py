@@ -2,12 +2,10 @@ import re
 
 import pytest
 
-from chat.ending import INCOMPLETE
+from chat.ending import CUT_BY_FILTER, CUT_BY_LENGTH, INCOMPLETE
 from chat.turn import (
     ANSWER_NUDGE,
     CALL_FAILED,
-    CUT_BY_FILTER,
-    CUT_BY_LENGTH,
     LAST_ROUND,
     LEFT_BY_RESULTS,
     MAX_ROUNDS,
@@ -15,7 +13,7 @@ from chat.turn import (
     TOO_MANY_ROUNDS,
 )
 from data.store import Store
-from prompt.events import AFTER_CALLS, CallErrorCode, Dropped, Reclassified
+from prompt.events import AFTER_CALLS, CallErrorCode, Dropped, Finished, Reclassified
 from prompt.values import TextPart, ToolCall, ToolResult, Turn
 from providers.base import EndpointError, Unavailable
 from tests.chat.house import House
@@ -246,15 +244,36 @@ async def test_text_that_was_reasoning_is_taken_back(house: House) -> None:
     assert await house.stored(shown) == (words("Hello."),)
 
 
-async def test_an_answer_at_the_length_limit_is_marked(house: House) -> None:
-    shown = await house.ask("Tell me", [say("Once upon"), end("length")])
-    assert (shown.reply.text, shown.reply.notices) == ("Once upon", [CUT_BY_LENGTH])
-    assert shown.reply.state == "done"
+@pytest.mark.parametrize(
+    ("finished", "notice"),
+    [
+        (end("length"), CUT_BY_LENGTH),
+        (end("content_filter"), CUT_BY_FILTER),
+        (end("error"), INCOMPLETE),
+        (Finished(reason=None, marked=False), INCOMPLETE),
+    ],
+    ids=["length", "filter", "error", "unmarked"],
+)
+async def test_an_answer_that_breaks_off_is_marked(
+    house: House, finished: Finished, notice: str
+) -> None:
+    shown = await house.ask("Tell me", [say("Once upon"), finished])
+    assert (shown.reply.text, shown.reply.notices) == ("Once upon", [notice])
+    assert (shown.reply.state, shown.reply.is_cut) == ("done", True)
+    assert await house.stored(shown) == (words("Once upon […]"),)
 
 
-async def test_an_answer_that_a_filter_cut_is_marked(house: House) -> None:
-    shown = await house.ask("Tell me", [say("Once upon"), end("content_filter")])
-    assert (shown.reply.text, shown.reply.notices) == ("Once upon", [CUT_BY_FILTER])
+@pytest.mark.parametrize("finished", [end("stop"), end(None)], ids=["stop", "[DONE] alone"])
+async def test_an_answer_with_an_end_is_whole(house: House, finished: Finished) -> None:
+    shown = await house.ask("Tell me", [say("The end."), finished])
+    assert (shown.reply.notices, shown.reply.is_cut) == ([], False)
+    assert await house.stored(shown) == (words("The end."),)
+
+
+async def test_words_before_a_tool_are_not_marked_for_what_follows(house: House) -> None:
+    shown = await house.ask("Roll!", [say("I roll."), ROLL], [say("A fo"), end("error")])
+    said = [turn for turn in await house.stored(shown) if turn.role == "assistant"]
+    assert [turn.text.split("\n")[0] for turn in said] == ["I roll.", "A fo […]"]
 
 
 async def test_generation_is_cut_after_the_calls(house: House) -> None:

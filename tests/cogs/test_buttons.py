@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from chat.answering import Answering
-from chat.ending import STOPPED
+from chat.ending import CUT_BY_LENGTH, STOPPED
 from chat.quotas import Asker, Limit, Limits
 from chat.reply import ReplyStyle
-from chat.turn import CUT_BY_LENGTH
 from cogs.admitting import OPTED_OUT, SILENT_HERE
 from cogs.details import NOT_SHOWN
 from cogs.pressing import ENDED, FORGED, NOT_YOURS, NOT_YOURS_TO_END, QUESTION_GONE

@@ -10,14 +10,12 @@ import pytest
 
 from chat.admission import DMS_CLOSED
 from chat.breaker import Resting
-from chat.ending import INCOMPLETE, RESTARTING, STOPPED
+from chat.ending import CUT_BY_FILTER, CUT_BY_LENGTH, INCOMPLETE, RESTARTING, STOPPED
 from chat.line import place_in_words
 from chat.starting import BUSY
 from chat.toolwork import WITHDRAWN_NOTICE
 from chat.turn import (
     CALL_FAILED,
-    CUT_BY_FILTER,
-    CUT_BY_LENGTH,
     NO_ANSWER,
     READING,
     TOO_MANY_ROUNDS,

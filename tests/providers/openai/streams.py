@@ -123,7 +123,7 @@ def _line(event: StreamEvent) -> tuple[str, str] | None:
             counts = (event.prompt_tokens, event.completion_tokens, event.cached_tokens)
             return "usage", " ".join(map(str, counts))
         case Finished():
-            return "finish", str(event.reason)
+            return "finish", str(event.reason) if event.marked else "unmarked"
         case _:
             return None
 
