@@ -11,11 +11,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from prompt.values import Json
 
-SCRIPTS = ("parser", "retrieval", "prefix_cache", "tool_success", "load", "chaos")
+SCRIPTS: Mapping[str, Sequence[str]] = {
+    "parser": (),
+    "retrieval": (),
+    "prefix_cache": (),
+    "tool_success": (),
+    "load": (),
+    "chaos": (),
+    "crash": ("--turns", "40"),
+}
+"""By name, with arguments: those that take long are short here. docs/reliability.md has the long
+form of each."""
 
 # Threads of numpy's that wait for a core by spinning make small products slower, many times over
 # on a machine that does something else as well.
@@ -31,7 +41,7 @@ def main(names: Sequence[str]) -> int:
     results: dict[str, Json] = {}
     status = 0
     for name in names or SCRIPTS:
-        command = [sys.executable, "-m", f"benchmarks.{name}"]
+        command = [sys.executable, "-m", f"benchmarks.{name}", *SCRIPTS[name]]
         done = subprocess.run(command, stdout=subprocess.PIPE, check=False, env=_ENVIRONMENT)
         if done.returncode != 0:
             print(f"benchmarks.{name} ended with status {done.returncode}.", file=sys.stderr)

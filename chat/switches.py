@@ -100,7 +100,7 @@ SWITCHES: tuple[SwitchSpec, ...] = (
         name=MAX_PARALLEL,
         theme="stream",
         choices=("auto", "1", "2", "3", "4", "6", "8", "12", "16"),
-        numbers=range(1, 65),
+        numbers=range(1, 257),
         help="Requests to this endpoint at once; more of them wait in line. `auto`: as many as the "
         "server has slots if it tells (llama.cpp does), else 1 on a private network and 4 "
         "elsewhere.",
