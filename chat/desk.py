@@ -117,7 +117,7 @@ def open_desk(
         endpoints=endpoints,
         connect=connect,
         admission=admission,
-        changed=prober.later if probes_changes else lambda _: None,
+        changed=prober.later if probes_changes else lambda _, __: None,
     )
     chosen = ChosenServices(store, keys, admission, operators=services or {})
     embedders = ChosenEmbedders(chosen)

@@ -70,6 +70,19 @@ class NoFurther(Exception):
     """A guild has fewer endpoints than that."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One of the endpoints that are tried for a guild.
+
+    `name` stays with it when the order changes, and tells nothing. `url` is empty for the
+    operator's, `model` for the first one that the server lists.
+    """
+
+    name: str
+    model: str
+    url: str = ""
+
+
 class Connect(Protocol):
     """Makes the provider for a guild's own endpoint."""
 
@@ -225,6 +238,32 @@ class Endpoints:
             used.users -= 1
             if used.retired and not used.users:
                 await used.close()
+
+    async def listed(self, guild_id: int) -> Sequence[Listed]:
+        """What is tried for a guild, in order; nothing where no endpoint serves it."""
+        try:
+            order = await self._order(guild_id)
+        except NotServed:
+            return ()
+        return [
+            Listed(name=each.id, model=each.model, url=each.base_url)
+            if isinstance(each, GuildEndpoint)
+            else Listed(
+                name=f"operator:{each.place}",
+                model=each.model or self._operators[each.place].model,
+            )
+            for each in order
+        ]
+
+    async def rank(self, guild_id: int, wanted: str) -> int:
+        """The place in a guild's order of the one of this name, URL or number, as people count;
+        the first of all where it is empty. Raises NoFurther."""
+        if not wanted:
+            return 0
+        for place, each in enumerate(await self.listed(guild_id)):
+            if wanted in (each.name, each.url, f"{place + 1}"):
+                return place
+        raise NoFurther
 
     async def close(self) -> None:
         """Close the providers of guilds; those in use close with their turns."""

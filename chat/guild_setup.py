@@ -83,7 +83,8 @@ class Saved:
 class GuildSetup:
     """One guild's setup at a time, over the store and the endpoints of all.
 
-    `changed` is told the guild that has another endpoint or model from now on.
+    `changed` is told the guild that has another endpoint or model from now on, and its place in
+    the guild's order.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class GuildSetup:
         endpoints: Endpoints,
         connect: Connect,
         admission: Admission,
-        changed: Callable[[int], None] = lambda _: None,
+        changed: Callable[[int, int], None] = lambda _, __: None,
     ) -> None:
         self._store = store
         self._endpoints = endpoints
@@ -113,13 +114,13 @@ class GuildSetup:
     async def move_endpoint(self, guild_id: int, endpoint_id: str, *, by: int) -> None:
         """Let one be tried so many places later, earlier if negative."""
         await self._store.endpoints.move(guild_id, endpoint_id, by=by)
-        self._changed(guild_id)
+        self._changed(guild_id, 0)
 
     async def remove_endpoint(self, guild_id: int, endpoint_id: str) -> None:
         """Forget one with its key."""
         await self._store.endpoints.remove_one(guild_id, endpoint_id)
         log.info("Server %s removed one of its endpoints.", guild_id)
-        self._changed(guild_id)
+        self._changed(guild_id, 0)
 
     async def last_resort(self, guild_id: int) -> bool:
         """Whether the operator's endpoint is to answer where the guild's own fail."""
@@ -182,12 +183,14 @@ class GuildSetup:
         except TooMany as error:
             raise SetupRefused(str(error)) from error
         log.info("Server %s has an endpoint of its own, set by %s.", guild_id, by)
-        self._changed(guild_id)
+        own = await self.endpoints(guild_id)
+        places = [place for place, each in enumerate(own) if _is(each, url, model)]
+        self._changed(guild_id, places[0] if added and places else 0)
         return Saved(
             url=url,
             model=model,
             has_key=sealed is not None,
-            behind=added and len(await self.endpoints(guild_id)) > 1,
+            behind=added and len(own) > 1,
             doubt=doubt,
         )
 
@@ -220,7 +223,7 @@ class GuildSetup:
             await self._store.settings.put(guild_id, "", MODEL, name)
         else:
             await self._store.endpoints.set_model(guild_id, name)
-        self._changed(guild_id)
+        self._changed(guild_id, 0)
         return _unlisted(name, await self.models(guild_id, by=by))
 
     async def reset(self, guild_id: int) -> None:
@@ -231,11 +234,14 @@ class GuildSetup:
             await self._store.services.remove(guild_id, kind)
         log.info("The configuration of server %s was reset.", guild_id)
 
-    async def test(self, guild_id: int, *, by: int) -> str:
-        """One short request to the endpoint that serves the guild, and in a sentence what came."""
-        told = await self._may_choose(guild_id, by=by)  # where the operator's lies is theirs alone
+    async def test(self, guild_id: int, *, by: int, rank: int = 0) -> str:
+        """One short request to the endpoint of that place in the guild's order, and in a sentence
+        what came. Raises NoFurther."""
+        told = await self._may_choose(guild_id, by=by)
         try:
-            async with self._endpoints.serving(guild_id) as route:
+            async with self._endpoints.serving(guild_id, rank) as route:
+                # Where the operator's lies is theirs alone.
+                told = bool(route.owner) or by in self._admission.operators
                 answer, seconds = await _ask(route.provider)
         except EndpointError as error:
             return f"{error.member} {error.remedy}" if told else error.member
@@ -298,6 +304,10 @@ class GuildSetup:
         if not tried.model and not names:
             raise SetupRefused("The server lists no model. Load one there, or name one here.")
         return tried.model or names[0], _unlisted(tried.model, names)
+
+
+def _is(endpoint: GuildEndpoint, url: str, model: str) -> bool:
+    return (endpoint.base_url, endpoint.model) == (url, model)
 
 
 def _unlisted(model: str, names: Sequence[str]) -> str:

@@ -1,27 +1,27 @@
-"""Runs work in the background of which only the latest for a guild matters.
+"""Runs work in the background of which only the latest for a thing matters.
 
 Invariant: what new work takes the place of is given up, and nothing runs on after `close`.
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Hashable
 from typing import Any
 
 
 class LatestWork:
-    """Tasks by guild, None for what belongs to none."""
+    """Tasks by what they are for."""
 
     def __init__(self) -> None:
-        self._latest: dict[int | None, asyncio.Task[None]] = {}
+        self._latest: dict[Hashable, asyncio.Task[None]] = {}
         self._running: set[asyncio.Task[None]] = set()
 
-    def start(self, guild_id: int | None, work: Coroutine[Any, Any, None]) -> None:
-        """Run `work` instead of what runs for the guild."""
-        if (outdated := self._latest.get(guild_id)) is not None:
+    def start(self, what: Hashable, work: Coroutine[Any, Any, None]) -> None:
+        """Run `work` instead of what runs for the same."""
+        if (outdated := self._latest.get(what)) is not None:
             outdated.cancel()
-        task = self._latest[guild_id] = asyncio.create_task(work)
+        task = self._latest[what] = asyncio.create_task(work)
         self._running.add(task)
-        task.add_done_callback(lambda done: self._forget(guild_id, done))
+        task.add_done_callback(lambda done: self._forget(what, done))
 
     async def close(self) -> None:
         """Give up what is under way."""
@@ -31,7 +31,7 @@ class LatestWork:
                 task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    def _forget(self, guild_id: int | None, done: "asyncio.Task[None]") -> None:
+    def _forget(self, what: Hashable, done: "asyncio.Task[None]") -> None:
         self._running.discard(done)
-        if self._latest.get(guild_id) is done:
-            del self._latest[guild_id]
+        if self._latest.get(what) is done:
+            del self._latest[what]

@@ -1,4 +1,4 @@
-"""Has the endpoint that serves a guild tested, and remembers what follows.
+"""Has an endpoint that serves a guild tested, and remembers what follows.
 
 Invariant: one test at a time, outside of turns, each of its requests in line with theirs, or behind
 them all where nobody waits for the test. What follows is kept as learnt of the endpoint and model,
@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from chat.config import spec_of
-from chat.endpoints import Route, Routes
+from chat.endpoints import NoFurther, Route, Routes
 from chat.latest_work import LatestWork
 from chat.learning import Learning
 from chat.scheduler import Scheduler, Schedulers
@@ -92,7 +92,11 @@ class _Behind(_Requests):
 
 
 class Prober:
-    """Tests endpoints as `routes` gives them to guilds, in line with the turns of `schedulers`."""
+    """Tests endpoints as `routes` gives them to guilds, in line with the turns of `schedulers`.
+
+    `rank` is an endpoint's place in the guild's order; where the order ends before it, NoFurther
+    is raised.
+    """
 
     def __init__(
         self,
@@ -111,16 +115,16 @@ class Prober:
         self._one = asyncio.Lock()
         self._work = LatestWork()
 
-    async def probe(self, guild_id: int | None) -> Findings:
+    async def probe(self, guild_id: int | None, rank: int = 0) -> Findings:
         """Send the test requests. Raises EndpointError where no endpoint serves the guild, or no
         model is named."""
-        async with self._one, self._routes.serving(guild_id) as route:
+        async with self._one, self._routes.serving(guild_id, rank) as route:
             requests = _InLine(route.provider, self._scheduler(route))
             return await probe(requests, seconds=self._seconds)
 
-    async def _probe_behind(self, guild_id: int | None) -> Findings:
+    async def _probe_behind(self, guild_id: int | None, rank: int) -> Findings:
         """Like `probe`, but turns go first."""
-        async with self._one, self._routes.serving(guild_id) as route:
+        async with self._one, self._routes.serving(guild_id, rank) as route:
             scheduler = self._scheduler(route)
             await scheduler.quiet(self._quiet)
             return await probe(_Behind(route.provider, scheduler), seconds=self._seconds)
@@ -141,10 +145,12 @@ class Prober:
         if verdict.reason == Verdict().reason and not verdict.learnt:
             await self._test(None)
 
-    async def apply(self, guild_id: int | None, findings: Findings) -> Mapping[str, str]:
+    async def apply(
+        self, guild_id: int | None, findings: Findings, rank: int = 0
+    ) -> Mapping[str, str]:
         """Remember what follows from `findings`, and return the switches among it. Raises Outdated,
         and EndpointError where no endpoint serves the guild."""
-        async with self._routes.serving(guild_id) as route:
+        async with self._routes.serving(guild_id, rank) as route:
             provider = route.provider
             if (provider.endpoint, provider.model) != (findings.endpoint, findings.model):
                 raise Outdated("Another endpoint or model serves by now. Test that one.")
@@ -155,20 +161,22 @@ class Prober:
             await learning.learn(values)
         return values
 
-    def later(self, guild_id: int) -> None:
+    def later(self, guild_id: int, rank: int = 0) -> None:
         """Test what serves a guild from now on and apply what follows, in the background; a test
-        for the guild that is under way is given up."""
-        self._work.start(guild_id, self._test(guild_id))
+        of the same place that is under way is given up."""
+        self._work.start((guild_id, rank), self._test(guild_id, rank))
 
     async def close(self) -> None:
         """Give up the tests that are under way."""
         await self._work.close()
 
-    async def _test(self, guild_id: int | None) -> None:
+    async def _test(self, guild_id: int | None, rank: int = 0) -> None:
         whose = "The operator" if guild_id is None else f"Server {guild_id}"
         try:
-            findings = await self._probe_behind(guild_id)
-            values = await self.apply(guild_id, findings)
+            findings = await self._probe_behind(guild_id, rank)
+            values = await self.apply(guild_id, findings, rank)
+        except NoFurther:
+            log.info("%s: the endpoint was removed before it was tested.", whose)
         except (EndpointError, Outdated, StoreError) as error:
             log.info("%s: the endpoint could not be tested: %s", whose, error)
         except Exception:

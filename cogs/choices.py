@@ -1,6 +1,6 @@
 """Suggests values for an option of a command while a member types."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from discord import app_commands
 
@@ -13,6 +13,15 @@ _LONGEST = 100
 
 def choices(values: Iterable[str], typed: str) -> list[app_commands.Choice[str]]:
     """Those of `values` that hold what was typed, as far as Discord takes them."""
+    return labelled({value: value for value in values if len(value) <= _LONGEST}, typed)
+
+
+def labelled(labels: Mapping[str, str], typed: str) -> list[app_commands.Choice[str]]:
+    """The same for values that members know by a label; one that is too long is shortened."""
     wanted = typed.strip().casefold()
-    found = [value for value in values if wanted in value.casefold() and len(value) <= _LONGEST]
-    return [app_commands.Choice(name=value, value=value) for value in found[:_MOST]]
+    found = [
+        app_commands.Choice(name=label[:_LONGEST], value=value)
+        for value, label in labels.items()
+        if wanted in label.casefold()
+    ]
+    return found[:_MOST]

@@ -172,7 +172,7 @@ class VerbatimBot(commands.Bot):
                 self._desk.knowledge.embeddings_changed,
             )
         )
-        await self.add_cog(Probing(self._desk.prober))
+        await self.add_cog(Probing(self._desk.prober, self._desk.endpoints))
         await self.add_cog(TuningCommands(desk.tuner, self._service, desk.admission, config.config))
         await self.add_cog(tool)
         await self.add_cog(approvals)

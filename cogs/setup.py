@@ -8,6 +8,7 @@ import io
 import logging
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 import discord
 from discord import app_commands, ui
@@ -15,9 +16,10 @@ from discord.ext import commands
 
 from chat.config import DEFAULT
 from chat.desk import Desk
+from chat.endpoints import NoFurther
 from chat.entries import SetupRefused
 from chat.portability import LARGEST_FILE, Imported
-from cogs.choices import choices
+from cogs.choices import choices, labelled
 from cogs.controls import (
     CHOOSABLE,
     MOST_CHOICES,
@@ -26,7 +28,7 @@ from cogs.controls import (
     managed_guild,
 )
 from cogs.forms import EndpointForm, clipped
-from cogs.probing import probe_offer
+from cogs.probing import NO_SUCH_ENDPOINT, probe_offer
 from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, answer_privately, guild_of, require_manage_guild
 
@@ -48,13 +50,15 @@ class Setup(commands.Cog):
         model = _command(
             "model", "Choose a model of the endpoint that serves this server", self._model
         )
+        test = _command("test", "Send one short request and say what came of it", self._test)
+        test.autocomplete("endpoint")(self._suggest_places)
         model.autocomplete("name")(self._suggest_models)
         model.autocomplete("endpoint")(self._suggest_endpoints)
         for command in (
             _command("setup", "Bring an endpoint of your own for this server", self._setup),
             model,
             _command("channels", "The channels in which I answer", self._channels),
-            _command("test", "Send one short request and say what came of it", self._test),
+            test,
             _command("reset", "Forget everything that was configured here", self._reset),
             _command("export", "This server's configuration as a file, without keys", self._export),
             _command("import", "Put a configuration in the place of the present one", self._import),
@@ -165,12 +169,39 @@ class Setup(commands.Cog):
         await interaction.response.defer(ephemeral=True, thinking=True)
         await self._show_channels(interaction, guild_of(interaction))
 
-    async def _test(self, interaction: discord.Interaction) -> None:
+    async def _suggest_places(
+        self, interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
+        if (guild_id := guild_of_manager(interaction)) is None:
+            return []
+        locale = interaction.locale
+        tried = await self._desk.endpoints.listed(guild_id)
+        labels: dict[str, str] = {}
+        for place, each in enumerate(tried, start=1):
+            model = each.model or tr(locale, "its first model")
+            where = urlsplit(each.url).netloc or tr(locale, "the operator's endpoint")
+            labels[each.name] = f"{place}. {clipped(where, 45)}: {clipped(model, 45)}"
+        return labelled(labels, typed)
+
+    @app_commands.describe(endpoint="One of those that are tried for this server; else the first")
+    async def _test(
+        self,
+        interaction: discord.Interaction,
+        endpoint: app_commands.Range[str, 1, 500] | None = None,
+    ) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
-        said = await self._desk.setup.test(guild_of(interaction), by=interaction.user.id)
+        guild_id, locale, by = guild_of(interaction), interaction.locale, interaction.user.id
+        wanted = (endpoint or "").strip()
+        try:
+            rank = await self._desk.endpoints.rank(guild_id, wanted)
+            tried = await self._desk.endpoints.listed(guild_id)
+            said = await self._desk.setup.test(guild_id, by=by, rank=rank)
+        except NoFurther:
+            await answer_privately(interaction, NO_SUCH_ENDPOINT)
+            return
+        name = tried[rank].name if wanted and rank < len(tried) else ""
         await interaction.edit_original_response(
-            content=clipped(retold(interaction.locale, said), 2000),
-            view=probe_offer(interaction.locale),
+            content=clipped(retold(locale, said), 2000), view=probe_offer(locale, name)
         )
 
     async def _reset(self, interaction: discord.Interaction) -> None:

@@ -252,5 +252,15 @@ async def test_an_endpoint_that_a_guild_brings_is_tested_by_itself(
             return verdict.learnt.get("stream_with_tools") == "whole"
 
         await settled(learnt)
+        await desk.setup.set_endpoint(
+            7, Wish(url=endpoint.base_url, model="other"), by=1, added=True
+        )
+        _, fallback = await desk.setup.endpoints(7)
+
+        async def learnt_of_the_fallback() -> bool:
+            verdict = await store.verdicts.get(fallback.id, "other")
+            return verdict.learnt.get("stream_with_tools") == "whole"
+
+        await settled(learnt_of_the_fallback)
         await desk.prober.close()
         await desk.endpoints.close()
