@@ -127,6 +127,19 @@ async def test_a_session_that_cannot_be_resumed_misses_nothing(scene: Scene) -> 
     assert asked(scene) == ["in between"]
 
 
+async def test_a_connection_that_is_open_and_silent_is_given_up(quiet_scene: Scene) -> None:
+    quiet_scene.server.limits.heartbeat_ms = 200
+    bot = await quiet_scene.start()
+    beats = bot.ws._keep_alive  # pyright: ignore[reportPrivateUsage]
+    assert beats is not None
+    beats.heartbeat_timeout = 1.0  # a minute, for discord.py
+    quiet_scene.server.gateway.mute()
+    quiet_scene.ask("is anybody there?")
+    await quiet_scene.turns_done(within=20)
+    assert asked(quiet_scene) == ["is anybody there?"]
+    assert len(quiet_scene.server.journal.of("resume")) == 1
+
+
 async def test_channels_without_end_are_not_all_remembered(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

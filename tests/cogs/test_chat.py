@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 
+from data.errors import StoreError
 from tests.cogs.conftest import Scene
 from tests.cogs.scripted import Stage
 from tests.loopback.discord_server import Permission, Status, Upload
@@ -78,6 +79,22 @@ async def test_a_redelivered_message_is_answered_once(scene: Scene) -> None:
     scene.server.driver.redeliver(question)
     await settle()
     assert asked(scene) == ["once"]
+    assert len(scene.answers()) == 1
+
+
+async def test_where_the_database_fails_who_asks_is_told(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def full(_: int) -> bool:
+        raise StoreError("The disk is full.", remedy="Free some space.")
+
+    monkeypatch.setattr(scene.service, "claim", full)
+    scene.server.driver.say(scene.channel, scene.bob, "nobody asked")
+    scene.ask("hello")
+    told = await scene.server.wait_for_message(scene.channel, lambda m: m.reply_to is not None)
+    assert told.text == "-# The bot's database has a problem. Its operator is told how."
+    assert asked(scene) == []
+    assert "The disk is full. Free some space." in caplog.text
     assert len(scene.answers()) == 1
 
 
