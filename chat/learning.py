@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from chat.endpoints import Route
+from chat.hunt import HUNT
 from data.store import Store
 from prompt.verbatim import Verdict
 from providers.base import ToolsRefused
@@ -82,6 +83,10 @@ class Learning:
         if name in verdict.learnt:
             left = {key: value for key, value in verdict.learnt.items() if key != name}
             await self._put(replace(verdict, learnt=left))
+
+    async def try_tools_again(self) -> None:
+        """Forget which tools it could not take: it may be another server by now."""
+        await self.unlearn(HUNT)
 
     async def counted(self, ratio: float | None) -> None:
         """Remember how many tokens it counts for each that is estimated."""

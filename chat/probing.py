@@ -159,6 +159,7 @@ class Prober:
                 await learning.tested(verdict)
             values = applicable(findings)
             await learning.learn(values)
+            await learning.try_tools_again()
         return values
 
     def later(self, guild_id: int, rank: int = 0) -> None:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from chat.config import TurnConfig
 from chat.endpoints import Route
+from chat.hunt import Hunt, hunt_of, mark_of
+from chat.learning import Learning
 from chat.tool_settings import ToolSettings, tool_settings
 from data.store import Store
 from prompt.surface import ToolSurface
@@ -29,12 +31,14 @@ def _unknown_window(window: int | None) -> int | None:
 class Toolbox:
     """The tools of one guild. `offered` are all, also those that are off.
 
-    `stable` tells that the stable dispatcher is on for the model that answers. `window` gives the
-    tokens that a configured context window comes to.
+    `hunt` knows which of them the endpoint cannot take. `stable` tells that the stable dispatcher
+    is on for the model that answers. `window` gives the tokens that a configured context window
+    comes to.
     """
 
     offered: tuple[Offered, ...] = ()
     settings: ToolSettings = field(default=ToolSettings())
+    hunt: Hunt = field(default=Hunt())
     stable: bool = False
     window: Callable[[int | None], int | None] = _unknown_window
 
@@ -43,11 +47,21 @@ class Toolbox:
         """Every tool by its own name."""
         return {entry.tool.spec.name: entry.tool for entry in self.offered}
 
+    def why_off(self, entry: Offered) -> str:
+        """Why turns are not offered this tool, in words; empty where they are."""
+        return self.settings.gates.why_off(entry) or self.hunt.why_off(entry.tool.spec)
+
+    def marks(self, surface: ToolSurface) -> tuple[str, ...]:
+        """The marks of those of its tools whose schemas stand in a request's array."""
+        tools = self.tools
+        names = [spec.registered or spec.name for spec in surface.direct]
+        return tuple(mark_of(tools[name].spec) for name in names if name in tools)
+
     def surface(self, config: TurnConfig) -> ToolSurface:
         """The tools that a turn run with `config` offers."""
         window = self.window(config.context_window)
         return build_surface(
-            self.offered,
+            [entry for entry in self.offered if not self.hunt.why_off(entry.tool.spec)],
             gates=self.settings.gates,
             level=config.schema_level,
             mode=self.settings.mode,
@@ -80,9 +94,15 @@ class Toolboxes:
     ) -> Toolbox:
         """The tools that a guild has, for turns that `route` answers. See Toolbox for `window`."""
         settings = tool_settings(await self.store.settings.values(guild_id, ""))
+        offered = await self._offered(guild_id)
+        verdict = await Learning(store=self.store, route=route).verdict()
+        if hunt := hunt_of(verdict.learnt):
+            may_be = [one.tool.spec for one in offered if not settings.gates.why_off(one)]
+            hunt = hunt.among({mark_of(spec) for spec in may_be})
         return Toolbox(
-            offered=await self._offered(guild_id),
+            offered=offered,
             settings=settings,
+            hunt=hunt,
             stable=settings.is_stable(route.key, route.provider.model),
             window=window,
         )

@@ -65,7 +65,7 @@ class Server:
 
 
 @asynccontextmanager
-async def _server(store: Store) -> AsyncGenerator[Server]:
+async def serving(store: Store) -> AsyncGenerator[Server]:
     async with LoopbackEndpoint() as endpoint:
         provider = OpenAIProvider(
             base_url=endpoint.base_url, model="loopback-model", limits=Limits(first_token=5, idle=5)
@@ -78,7 +78,7 @@ async def _server(store: Store) -> AsyncGenerator[Server]:
 
 @pytest.fixture
 async def server(store: Store) -> AsyncIterator[Server]:
-    async with _server(store) as made:
+    async with serving(store) as made:
         yield made
 
 
@@ -138,11 +138,13 @@ async def test_a_refused_tool_role_does_not_run_the_tool_twice(server: Server) -
     assert (await server.switch("tool_role")).is_learnt
 
 
-async def test_grammars_that_fail_leave_names_and_then_the_field(server: Server) -> None:
-    grammar = refusal("failed to parse grammar")
-    shown = await server.ask(grammar, grammar, Step(text=ROLL), Step(text="Done."))
+async def test_grammars_that_fail_leave_names_then_fewer_tools_and_then_the_field(
+    server: Server,
+) -> None:
+    grammars = [refusal("failed to parse grammar")] * MAX_REPLANS
+    shown = await server.ask(*grammars, Step(text=ROLL), Step(text="Done."))
     assert (shown.reply.text, shown.reply.notices) == ("Done.", [])
-    whole, names, without, _ = server.bodies
+    whole, names, half, others, without, _ = server.bodies
     (dice,) = [
         tool["function"]["parameters"]
         for tool in names["tools"]
@@ -154,10 +156,17 @@ async def test_grammars_that_fail_leave_names_and_then_the_field(server: Server)
         "required": ["dice"],
     }
     assert "maxLength" in json.dumps(whole["tools"])
+    middle = (len(whole["tools"]) + 1) // 2
+    assert half["tools"] == whole["tools"][:middle]
+    assert others["tools"] == whole["tools"][middle:]
     assert "tools" not in without
-    block = json.dumps(names["tools"], ensure_ascii=False, separators=(",", ":"))
-    assert any(block in message["content"] for message in names["messages"])
-    assert any(block in message["content"] for message in without["messages"])
+    for body, tools in ((names, names["tools"]), (without, whole["tools"])):
+        block = json.dumps(tools, ensure_ascii=False, separators=(",", ":"))
+        assert any(block in message["content"] for message in body["messages"])
+    verdict = await server.house.store.verdicts.get(
+        server.house.provider.endpoint, "loopback-model"
+    )
+    assert (verdict.refuses_tools_field, verdict.learnt) == (True, {})
 
 
 async def test_a_window_that_an_error_tells_makes_requests_smaller(server: Server) -> None:
