@@ -5,6 +5,7 @@ member's who asks; the message is only quoted. What is answered privately is see
 alone, however long it takes.
 """
 
+import asyncio
 import logging
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -14,8 +15,10 @@ from discord import app_commands, ui
 from discord.ext import commands
 
 from chat.desk import Desk
+from chat.ending import why_stopped
 from chat.ports import ChannelMessage, Quote, TurnRequest
 from cogs.admitting import OPTED_OUT, SILENT_HERE
+from cogs.buttons import Answered
 from cogs.chat import Chat
 from cogs.files import attachments_in
 from cogs.in_words import member_of, message_in_words, one_line
@@ -26,7 +29,6 @@ from cogs.rights import MemberRights
 from cogs.translations.saying import retold, tr
 from cogs.tree import BROKEN, answer_privately
 from cogs.whispering import Whisper
-from data.errors import StoreError
 
 log = logging.getLogger(__name__)
 
@@ -129,7 +131,9 @@ class QuestionForm(ui.Modal):
             locale, "The bot is being stopped or restarted. Please ask again in a moment."
         )
         if _ALONE in self._who.values:
-            if not self._parts.chat.answer_elsewhere(self._answer_alone(interaction, asked)):
+            if not self._parts.chat.answer_elsewhere(
+                asked.id, self._answer_alone(interaction, asked)
+            ):
                 await interaction.edit_original_response(content=stopping)
             return
         may_write = interaction.permissions
@@ -173,24 +177,25 @@ class QuestionForm(ui.Modal):
         if not isinstance(channel, discord.abc.Messageable) or interaction.channel_id is None:
             return
         chat = self._parts.chat
-        refused = await chat.gate.refusal(
-            self._message, asked, asker=interaction.user, speaks=False
-        )
-        if refused is not None:
-            line = retold(interaction.locale, refused.line)
-            await interaction.edit_original_response(content=line)
-            return
-        try:
-            history = await chat.addressing.history(self._message, included=True)
-        except StoreError as error:
-            log.error("A question about a message is not answered: %s", error)
-            await answer_privately(interaction, BROKEN)
-            return
-        request = TurnRequest(
-            place=place_of(interaction.guild_id, interaction.channel, interaction.channel_id),
-            member=asked.author,
-            message=asked,
-            rights=MemberRights(self._message, asked.author.id),
-        )
-        async with Whisper(interaction, channel) as whisper:
-            await self._parts.service.respond(request, history, whisper)
+        about, asker = self._message, interaction.user
+        answered = Answered(member_id=asker.id, asked_id=about.id, turn_id=asked.id)
+        async with Whisper(interaction, channel, answered) as whisper:
+            try:
+                refused = await chat.gate.refusal(about, asked, asker=asker, speaks=False)
+                if refused is not None:
+                    await whisper.give_up(refused.line)
+                    return
+                history = await chat.addressing.history(about, included=True)
+                request = TurnRequest(
+                    place=place_of(interaction.guild_id, channel, interaction.channel_id),
+                    member=asked.author,
+                    message=asked,
+                    rights=MemberRights(about, asked.author.id),
+                )
+                await self._parts.service.respond(request, history, whisper)
+            except asyncio.CancelledError as stop:
+                await whisper.give_up(why_stopped(stop))
+                raise
+            except Exception:
+                log.exception("A question about a message was not answered.")
+                await whisper.give_up(BROKEN)

@@ -102,6 +102,7 @@ class Chat(commands.Cog):
         self._queues: dict[int, ChannelQueue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._asked: dict[int, _Asked] = {}
+        self._elsewhere: dict[int, asyncio.Task[None]] = {}
         self._taken_up: set[int] = set()
         self._newest: dict[tuple[int, int], Closed] = {}
         self._closing = False
@@ -139,7 +140,8 @@ class Chat(commands.Cog):
     def stop(self, turn_id: int) -> bool:
         """End a turn; what it has said stays. False if it is not under way."""
         asked = self._asked.get(turn_id)
-        return asked is not None and asked.task.cancel()
+        task = asked.task if asked else self._elsewhere.get(turn_id)
+        return task is not None and task.cancel()
 
     def answer_again(self, question: discord.Message, adopted: Sequence[discord.Message]) -> bool:
         """Answer `question`, which the gate let through, anew, in the messages of its earlier
@@ -169,13 +171,14 @@ class Chat(commands.Cog):
         self._start(self._attend(message, spoken=spoken))
         return True
 
-    def answer_elsewhere(self, answering: Coroutine[Any, Any, None]) -> bool:
-        """Let an answer that no channel shows run to its end, as `drain` does with the others.
-        False if the bot is being stopped."""
+    def answer_elsewhere(self, turn_id: int, answering: Coroutine[Any, Any, None]) -> bool:
+        """Let an answer that no channel shows run to its end, as `drain` and `stop` do with the
+        others. False if the bot is being stopped."""
         if self._closing:
             answering.close()
             return False
-        self._start(answering)
+        task = self._elsewhere[turn_id] = self._start(answering)
+        task.add_done_callback(lambda _: self._elsewhere.pop(turn_id, None))
         return True
 
     @commands.Cog.listener()

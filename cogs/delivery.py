@@ -22,15 +22,14 @@ from discord import ui
 from chat.reply import Reply
 from cogs.aside import NETWORK_ERRORS
 from cogs.buttons import NO_ROW, WRITING, Answered, Button, Closed, Row, view_of
+from cogs.laying_out import Layout
 from cogs.ledger import Ledger
 from cogs.pacing import Pace
 from cogs.permissions import reason_of_refusal
-from cogs.rendering import reply_in_messages, without_remarks
+from cogs.rendering import without_remarks
 from cogs.sending import passes, refuses_reference, tell_apart
-from cogs.splitting import Splitter
-from cogs.tables import readable
 from cogs.translations.saying import reads_in
-from cogs.uploads import MOST_FILES, WHOLE_ANSWER, as_uploads, sendable, takes_files, whole_answer
+from cogs.uploads import MOST_FILES, as_uploads
 from data.unfinished import HalfWritten, OpenQuestion
 from tools.registry import ToolFile
 
@@ -111,7 +110,7 @@ class Delivery:
             under or question, fail_if_not_exists=False
         )
         self._key, self._created = secrets.token_hex(8), 0
-        self._splitter = Splitter()
+        self._layout = Layout(question.channel, reads_in(question))
         self._sent: list[discord.Message] = list(adopted)
         self._shown = [_Shown(message.content, NO_ROW) for message in adopted]
         if adopted:
@@ -180,11 +179,7 @@ class Delivery:
     async def finish(self, reply: Reply) -> Sequence[int]:
         """See chat.ports.Presenter. Messages that could not be created after several attempts
         are missing among the ids, and the log says so."""
-        self._files, left_out = sendable(reply.files, self._question.channel)
-        self._reply = replace(reply, notices=[*reply.notices, *left_out])
-        if self._is_filed(self._splitter.split(readable(reply.text))):
-            self._files.insert(0, whole_answer(reply.text))
-            self._reply.notices.append(f"The whole answer is in the file {WHOLE_ANSWER}.")
+        self._reply, self._files = self._layout.ended(reply)
         self._failures = 0
         self._typing.cancel()
         self._final.set()
@@ -263,27 +258,13 @@ class Delivery:
 
     def _wanted(self, *, final: bool) -> list[_Shown]:
         """What is to stand in the channel now: words, and buttons under the last of them."""
-        split = self._splitter.split(readable(self._reply.text))
-        pieces = [piece.content for piece in split] or self._before
-        if self._is_filed(split):
-            pieces = pieces[: self._reply.style.most_messages]
-        contents = reply_in_messages(
-            self._reply,
-            pieces,
-            final=final,
-            begun=bool(self._sent),
-            now=asyncio.get_running_loop().time(),
-            locale=reads_in(self._question),
+        contents = self._layout.contents(
+            self._reply, final=final, begun=bool(self._sent), before=self._before
         )
         rows = [NO_ROW] * len(contents)
         if contents:
             rows[-1] = self._closing_row() if final else WRITING
         return [_Shown(content, row) for content, row in zip(contents, rows, strict=True)]
-
-    def _is_filed(self, pieces: Sequence[object]) -> bool:
-        """Whether the answer is too long for messages and can be sent as a file."""
-        most, channel = self._reply.style.most_messages, self._question.channel
-        return most is not None and len(pieces) > most and takes_files(channel)
 
     def _closing_row(self) -> Row:
         """The buttons that stay. Of direct messages nothing is recorded that could be shown."""

@@ -16,6 +16,8 @@ from discord.utils import MISSING
 
 from cogs.aside import NETWORK_ERRORS
 from cogs.translations.saying import reads_in, retold, tr
+from cogs.uploads import as_uploads
+from tools.registry import ToolFile
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +52,7 @@ async def send_once(
     below: discord.Message | None = None,
     view: ui.View | None = None,
     embeds: Sequence[discord.Embed] = (),
+    files: Sequence[ToolFile] = (),
 ) -> discord.Message:
     """Send a message that pings nobody, as a reply to `below` where that takes replies. Raises
     what Discord refuses, and its last failure."""
@@ -66,6 +69,7 @@ async def send_once(
                 **replied,
                 view=view or MISSING,
                 embeds=embeds or MISSING,
+                files=as_uploads(files),
                 allowed_mentions=_NO_MENTIONS,
             )
         except (discord.HTTPException, *NETWORK_ERRORS) as error:

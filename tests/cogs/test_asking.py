@@ -1,14 +1,22 @@
 """Asking about a message from its menu, over real sockets."""
 
 import asyncio
+import itertools
+import re
 from pathlib import Path
 
 import pytest
 
+from chat.ending import STOPPED
 from chat.quotas import Limit, Limits
+from chat.reply import ReplyStyle
 from cogs import whispering
 from cogs.admitting import OPTED_OUT
 from cogs.asking import NAME
+from cogs.tables import readable
+from cogs.tree import BROKEN
+from tests.cogs.conftest import Scene
+from tests.cogs.scripted import Stage, labels
 from tests.cogs.town import Town, shown, town
 from tests.loopback.discord_server import Interaction, Message, Permission, User
 from tests.loopback.endpoint import Step
@@ -146,3 +154,102 @@ async def test_what_stands_in_the_way_is_told_to_the_asker(tmp_path: Path) -> No
         here.server.build.overwrite(here.home_channel, here.alice, deny=Permission.SEND_MESSAGES)
         used = await asked(here, here.alice, about, "Well?", "here")
         assert "You may not write here" in shown(used).text
+
+
+async def whispered(scene: Scene, text: str = "Well?") -> Interaction:
+    """A question for the asker alone, as it was submitted."""
+    about = scene.server.driver.say(scene.channel, scene.bob, "Hm.")
+    driver = scene.server.driver
+    opened = await driver.answered(driver.use_on(scene.alice, about, NAME))
+    return driver.submit(scene.alice, opened, {"question": text, "who": ["alone"]})
+
+
+TABLE = "Here:\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+
+
+async def test_a_private_answer_is_laid_out_like_any_other(scene: Scene) -> None:
+    async def script(stage: Stage) -> None:
+        stage.say(TABLE)
+
+    scene.service.script = script
+    used = await whispered(scene)
+    await scene.turns_done()
+    assert shown(used).text == readable(TABLE) != TABLE
+
+
+async def test_a_private_answer_is_followed_past_its_first_message(quiet_scene: Scene) -> None:
+    scene = quiet_scene
+    await scene.start()
+    written: list[float] = []
+
+    async def script(stage: Stage) -> None:
+        for number in range(200):
+            written.append(scene.server.journal.now())
+            stage.say(f"{number:04}" + "word " * 5 + ".\n")
+            await asyncio.sleep(0.03)
+
+    scene.service.script = script
+    used = await whispered(scene)
+    await scene.turns_done()
+    messages = [shown(used), *used.followups]
+    assert len(messages) == 4
+    assert [labels(message) for message in messages] == [[]] * 4
+    seen = sorted(
+        (version.at, int(re.findall(r"(\d{4})word", version.text)[-1]))
+        for message in messages
+        for version in message.versions
+        if "word" in version.text
+    )
+    for (_, newest), (later, _) in itertools.pairwise(seen):
+        if newest + 1 < len(written):
+            assert later - written[newest + 1] < 1.5
+
+
+async def test_a_private_answer_can_be_stopped(scene: Scene) -> None:
+    async def script(stage: Stage) -> None:
+        await stage.stream("word " * 400, seconds=60.0, pieces=400)
+
+    scene.service.script = script
+    used = await whispered(scene)
+    await scene.server.journal.until(
+        lambda: used.original is not None and labels(used.original) == ["Stop"], timeout=5
+    )
+    driver = scene.server.driver
+    await driver.acknowledged(driver.press(scene.alice, shown(used), "Stop"))
+    await scene.turns_done()
+    assert scene.service.cancelled == 1
+    assert shown(used).text.endswith(f"\n-# {STOPPED}")
+    assert labels(shown(used)) == []
+
+
+async def test_a_private_answer_that_breaks_does_not_think_for_ever(scene: Scene) -> None:
+    async def script(stage: Stage) -> None:
+        stage.say("So far.")
+        raise RuntimeError("a bug")
+
+    scene.service.script = script
+    used = await scene.server.driver.answered(await whispered(scene))
+    await scene.server.journal.until(lambda: BROKEN in shown(used).text, timeout=5)
+
+
+async def test_a_long_private_answer_comes_as_a_file(scene: Scene) -> None:
+    async def script(stage: Stage) -> None:
+        stage.reply.style = ReplyStyle(most_messages=1)
+        stage.say("word " * 900)
+
+    scene.service.script = script
+    used = await whispered(scene)
+    await scene.turns_done()
+    assert "The whole answer is in the file" in "".join(
+        message.text for message in (shown(used), *used.followups)
+    )
+    assert [len(message.attachments) for message in used.followups][-1] == 1
+
+
+async def test_what_is_refused_privately_is_told_in_the_askers_language(scene: Scene) -> None:
+    scene.alice.locale = "de"
+    await scene.desk.quotas.set_limits(scene.guild.id, Limits(member=Limit(hour=1)))
+    scene.ask("Hi")
+    await scene.turns_done()
+    used = await scene.server.driver.answered(await whispered(scene))
+    assert "Du hast 1 Frage" in shown(used).text
