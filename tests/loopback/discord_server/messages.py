@@ -214,7 +214,15 @@ class Messages:
         self._gateway.dispatch(event, self._payloads.gateway_message(message), message.channel)
 
     def _see(self, message: Message) -> None:
-        message.versions.append(Version(at=self._journal.now(), text=message.text))
+        seen = Version(
+            at=self._journal.now(),
+            text=message.text,
+            embeds=tuple(message.embeds),
+            components=tuple(message.components),
+            files=tuple(message.attachments),
+            loading=message.loading,
+        )
+        message.versions.append(seen)
 
     def _refer(self, message: Message, reference: Payload) -> None:
         channel_id = snowflake(

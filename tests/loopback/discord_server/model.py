@@ -169,6 +169,11 @@ class Version:
 
     at: float
     text: str
+    embeds: Sequence[Payload] = ()
+    components: Sequence[Payload] = ()
+    files: Sequence[StoredFile] = ()
+    loading: bool = False
+    """Whether it said that the application is thinking."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -276,7 +281,7 @@ class Interaction:
         return str(self.data.get("name") or self.data.get("custom_id"))
 
 
-def walk_components(components: list[Payload]) -> list[Payload]:
+def walk_components(components: Sequence[Payload]) -> list[Payload]:
     """Every component in the tree, parents first."""
     found: list[Payload] = []
     for component in components:
