@@ -19,12 +19,22 @@ LEAST_RESULT = 100
 """Tokens that any result may have, so that a full prompt still tells how a call went."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A call that was not run because it lacks a value: as it was written, and what is told."""
+
+    raw: str
+    name: str
+    told: str
+
+
 @dataclass(slots=True)
 class Round:
     """What one response brought."""
 
     calls: list[ToolCall] = field(default_factory=list[ToolCall])
     errors: list[CallError] = field(default_factory=list[CallError])
+    held: list[Held] = field(default_factory=list[Held])
     thinking: list[str] = field(default_factory=list[str])
     """What came in a field of its own."""
     thought_in_text: bool = False
@@ -50,8 +60,11 @@ def as_items(
     """A round as two items: what the model wrote, and what it is told. Neither is ever empty,
     for an empty one would let the other lengthen the message before it."""
     words = [text.strip(), *(_written(error) for error in got.errors)]
-    lines = [*(_told(error) for error in got.errors), *notes]
-    parts = (*thought_parts(got.thinking), *_texts(words), *got.calls)
+    # Held calls go last, as written: they wait for what the others bring.
+    held = [each.raw for each in got.held]
+    waits = [result_text(each.name, each.told) for each in got.held]
+    lines = [*(_told(error) for error in got.errors), *waits, *notes]
+    parts = (*thought_parts(got.thinking), *_texts(words), *got.calls, *_texts(held))
     said = Turn(role="assistant", parts=parts)
     told = Turn(role="tool", parts=(*results, *_texts(lines)))
     return turn_item(said, tag=EXCHANGE), turn_item(told, tag=EXCHANGE)

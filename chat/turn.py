@@ -17,6 +17,7 @@ from chat.counting import Count, counted
 from chat.echoes import is_echo, may_be_echo
 from chat.ending import end_answered
 from chat.metering import Meter
+from chat.open_calls import OpenCalls
 from chat.recording import Recorder
 from chat.reply import Reply
 from chat.rounds import Round, as_items, fitting, thought_parts, thoughtless
@@ -96,6 +97,7 @@ class TurnRun:
         self._slow_after = slow_after
         self._on_empty = on_empty
         self._doubts_template = doubts_template
+        self._open = OpenCalls()
         self._told_errors = 0
         self._nudged = False
         self._rounds = 0
@@ -177,12 +179,13 @@ class TurnRun:
                 log.info("round %d only repeated the definitions of its tools", number)
                 self._reply.drop_round()
             text = self._reply.next_round()
+            self._open.hold(got, prompt)
             for error in got.errors:
                 if error.code == "unknown_tool":
                     self._work.unknown(error.name)
             results: list[ToolResult] = []
             notes: list[str] = []
-            if not got.calls and not got.errors:
+            if not (got.calls or got.errors or got.held):
                 self.thinking_never_ends |= got.thought_in_text and not text.strip()
                 self._record(text, thinking=got.thinking)
                 nudges = self._on_empty == "nudge_once" and not self._nudged
@@ -203,7 +206,8 @@ class TurnRun:
                 results = fitting(ran, prompt.pricing.estimated(prompt.room - LEFT_BY_RESULTS))
                 self._brought += [result.text for result in ran]
                 self._record(text, got.calls, self._work.kept(results), thinking=got.thinking)
-                self._answered = not self._reads(got.calls, prompt) and (
+                notes = self._open.reminders(got, prompt)
+                self._answered = not (got.held or self._reads(got.calls, prompt)) and (
                     self._answered or bool(text.strip())
                 )
                 if got.errors and self._told_errors == MAX_CALL_ERRORS:

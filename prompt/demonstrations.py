@@ -5,16 +5,17 @@ same bytes whatever is switched on; half of the turns or more get along without 
 small models otherwise call a tool for everything.
 
 Each turn is there for something that small models got wrong without it: a question about time that
-a tool answers although the clock stands right there; a call with the result of an earlier one; a
-remark in the words of a tool's description; arithmetic, a fact and thanks that need no tool;
-another language. docs/prompt.md has the figures. Turns without definitions of their made-up tools
-taught nothing. Some end in the very lines that a live turn ends in, calls and silences both: a line
-that no worked turn had cost more than half of the calls. The others look like older messages, and
-are cheaper.
+a tool answers although the clock stands right there; two calls in one message, the second with a
+value left open that the first one brings; a remark in the words of a tool's description;
+arithmetic, a fact and thanks that need no tool; another language. docs/prompt.md has the figures.
+Turns without definitions of their made-up tools taught nothing. Some end in the very lines that a
+live turn ends in, calls and silences both: a line that no worked turn had cost more than half of
+the calls. The others look like older messages, and are cheaper.
 """
 
 from dataclasses import dataclass
 
+from prompt.open_values import OPEN, waits_for
 from prompt.surface import ToolSurface
 from prompt.taught import HEADER, definitions_text, result_text, signed, written_call
 from prompt.values import Json, JsonObject, Role, ToolSpec
@@ -39,7 +40,7 @@ def _spec(name: str, description: str, **parameters: JsonObject) -> ToolSpec:
 
 _MADE_UP = ToolSurface(
     direct=(
-        _spec("tide_table", "Time of high tide."),
+        _spec("tide_table", "High tide."),
         _spec("find_book", "Find a book.", title=_TEXT),
         _spec("lend_book", "Lend a book.", book_id=_NUMBER, days=_NUMBER),
     )
@@ -62,22 +63,32 @@ _WORKED = (
         (
             written_call("tide_table", "{}"),
             result_text("tide_table", "16:40"),
-            "At 16:40.",
+            "16:40.",
         ),
     ),
     _Worked("what is 12 plus 30", ("42.",)),
     _Worked(
-        "find Dune and lend it me for a week",
+        "lend me Dune for a week",
         (
-            written_call("find_book", '{"title":"Dune"}'),
-            result_text("find_book", "book 31"),
+            "\n".join(
+                (
+                    written_call("find_book", '{"title":"Dune"}'),
+                    written_call("lend_book", f'{{"book_id":"{OPEN}","days":7}}'),
+                )
+            ),
+            "\n".join(
+                (
+                    result_text("find_book", "book 31"),
+                    result_text("lend_book", waits_for(["book_id"])),
+                )
+            ),
             written_call("lend_book", '{"book_id":31,"days":7}'),
             result_text("lend_book", "done"),
-            "Dune is lent out.",
+            "Lent.",
         ),
     ),
     _Worked("jaja gracias!", ("¡De nada!",), older=True),
-    _Worked("i can never find my books", ("Oh no!",)),
+    _Worked("i never find my books", ("Oh no!",)),
     _Worked("who wrote Emma?", ("Jane Austen.",), older=True),
 )
 

@@ -13,7 +13,13 @@ from prompt.values import Origin, Span, ToolCall
 FinishReason: TypeAlias = Literal["stop", "length", "tool_calls", "content_filter", "error"]
 
 CallErrorCode: TypeAlias = Literal[
-    "unknown_tool", "malformed", "invalid_arguments", "truncated", "copied", "too_large"
+    "unknown_tool",
+    "malformed",
+    "invalid_arguments",
+    "truncated",
+    "copied",
+    "too_large",
+    "open_argument",
 ]
 
 AFTER_CALLS = "words after the last call"
@@ -57,7 +63,8 @@ class CallError:
     """The model tried to call and failed; `message` is written for the model.
 
     `name` is the name as the model wrote it, empty where none could be read. `raw` is what it
-    wrote: the model may be shown it again, a member never.
+    wrote: the model may be shown it again, a member never. `waits` are the parameters of an
+    `open_argument`, which is no mistake: the model says that it has yet to find their values.
     """
 
     code: CallErrorCode
@@ -66,6 +73,7 @@ class CallError:
     origin: Origin = "text"
     raw: str = ""
     span: Span | None = None
+    waits: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

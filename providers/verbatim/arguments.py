@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Never, TypeAlias, cast
 
 from prompt.dispatcher import is_dispatcher
+from prompt.open_values import open_parameters
 from prompt.schema import problems
 from prompt.surface import canonical_json
 from prompt.values import Json, JsonObject, ToolSpec
@@ -44,10 +45,12 @@ class Bound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindFailure:
-    """Why arguments cannot be bound. `unreadable`: no repair made an object out of them."""
+    """Why arguments cannot be bound. `unreadable`: no repair made an object out of them. `waits`:
+    the parameters that were left open, where nothing else is wrong."""
 
     problems: tuple[str, ...]
     unreadable: bool = False
+    waits: tuple[str, ...] = ()
 
     def message(self, spec: ToolSpec) -> str:
         """What the model is told: what was wrong, and the schema that holds."""
@@ -239,8 +242,17 @@ def _judge(
     bent = cast("dict[str, Json]", coerce(values, spec.parameters, spec.parameters))
     found = problems(spec.parameters, bent)
     if found:
-        return BindFailure(problems=tuple(found))
+        return BindFailure(problems=tuple(found), waits=_waits(spec, bent))
     return Bound(arguments=bent, raw_arguments=spelling or canonical_json(bent), repaired=repaired)
+
+
+def _waits(spec: ToolSpec, values: JsonObject) -> tuple[str, ...]:
+    """The parameters left open, if the rest satisfies the schema."""
+    waits = open_parameters(values)
+    schema = dict(spec.parameters)
+    schema["required"] = [name for name in required_names(spec) if name not in waits]
+    rest = {name: value for name, value in values.items() if name not in waits}
+    return () if waits and problems(schema, rest) else waits
 
 
 def _cleaned(value: Json) -> Json:

@@ -20,4 +20,5 @@ REASONS: dict[CallErrorCode, str] = {
     "truncated": "it was cut off",
     "copied": "it also stands in text that was read in this turn",
     "too_large": "its arguments exceed the limit",
+    "open_argument": "a value in it is still to be found",
 }

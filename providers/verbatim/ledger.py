@@ -263,7 +263,9 @@ class Ledger:
         if isinstance(bound, BindFailure):
             if site.ending == "open":
                 return self._error(site, raw, "truncated", _truncated(spec))
-            return self._error(site, raw, "invalid_arguments", bound.message(spec))
+            code = "open_argument" if bound.waits else "invalid_arguments"
+            failed = self._error(site, raw, code, bound.message(spec))
+            return replace(failed, waits=bound.waits)
         return self._allowed(site, spec, bound, raw)
 
     def _allowed(

@@ -7,6 +7,7 @@ calls has already found out that strict JSON does not read the text, and lets th
 import re
 from dataclasses import dataclass
 
+from prompt.open_values import OPEN
 from prompt.values import Json
 
 MAX_DEPTH = 64
@@ -15,6 +16,7 @@ _SPACE = re.compile(r"(?:\s|//[^\n]*(?:\n|$)|#[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DO
 _NUMBER = re.compile(r"[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _WORD = re.compile(r"[^\W\d][\w\-$]*")
+_OPEN = re.compile(rf"{re.escape(OPEN)}(?=\s*[,)}}\]])")
 _BARE_WORD = re.compile(r"[^,}\])\n]+")
 _ESCAPE = re.compile(r"u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.)", re.DOTALL)
 _AFTER_KEY = re.compile(r"\s*[:=]")
@@ -127,6 +129,8 @@ class _Reader:
         word = _WORD.match(self.text, pos)
         if word and word.group() in _CONSTANTS:
             return _CONSTANTS[word.group()], word.end()
+        if _OPEN.match(self.text, pos):
+            return OPEN, pos + len(OPEN)
         if self.leniency.bare_words and char:
             return self._bare_word(pos)
         raise Unreadable("no value")

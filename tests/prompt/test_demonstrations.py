@@ -7,6 +7,8 @@ import pytest
 
 from prompt import stages
 from prompt.demonstrations import ACKNOWLEDGEMENT, EXAMPLE_CLOCK, demonstrations
+from prompt.events import CallError
+from prompt.open_values import waits_for
 from prompt.stages import NUDGE
 from prompt.surface import ToolSurface
 from prompt.values import ToolCall, ToolSpec
@@ -35,10 +37,14 @@ def turns() -> list[list[tuple[str, str]]]:
     return found
 
 
-def calls(text: str, surface: ToolSurface) -> list[ToolCall]:
+def read(text: str, surface: ToolSurface) -> list[ToolCall | CallError]:
     parser = VerbatimParser(surface)
     events = [*parser.feed(text), *parser.close("stop")]
-    return [event for event in events if isinstance(event, ToolCall)]
+    return [event for event in events if isinstance(event, ToolCall | CallError)]
+
+
+def calls(text: str, surface: ToolSurface) -> list[ToolCall]:
+    return [event for event in read(text, surface) if isinstance(event, ToolCall)]
 
 
 def test_definitions_stand_first_and_roles_alternate() -> None:
@@ -50,18 +56,31 @@ def test_definitions_stand_first_and_roles_alternate() -> None:
 
 def test_every_call_in_them_is_read_by_the_parser_as_it_is_taught() -> None:
     surface = made_up()
-    read = [calls(text, surface) for role, text in MESSAGES if role == "assistant"]
-    assert sum(map(len, read)) == 3
-    assert all(len(found) <= 1 for found in read)
-    assert not any(call.repaired for found in read for call in found)
-    assert {call.name for found in read for call in found} <= set(surface.callable)
+    found = [read(text, surface) for role, text in MESSAGES if role == "assistant"]
+    made = [call for each in found for call in each]
+    assert [type(call) for call in made] == [ToolCall, ToolCall, CallError, ToolCall]
+    assert not any(isinstance(call, ToolCall) and call.repaired for call in made)
+    assert {call.name for call in made} <= set(surface.callable)
+
+
+def test_one_leaves_a_value_open_that_another_brings_and_is_called_again_with_it() -> None:
+    surface = made_up()
+    found = [read(text, surface) for role, text in MESSAGES if role == "assistant"]
+    ((look_up, left_open), (again,)) = [each for each in found if each][1:]
+    assert isinstance(left_open, CallError)
+    assert (left_open.code, left_open.waits) == ("open_argument", ("book_id",))
+    (told,) = [text for _, text in MESSAGES if "waits" in text]
+    assert told.startswith(f"[tool result] {look_up.name}: ")
+    assert told.endswith(f"[tool result] {left_open.name}: {waits_for(left_open.waits)}")
+    assert isinstance(again, ToolCall)
+    assert str(again.arguments["book_id"]) in told
 
 
 def test_each_call_is_followed_by_its_result_and_words() -> None:
     surface = made_up()
     for turn in turns():
         texts = [text for _, text in turn]
-        called = [call.name for text in texts for call in calls(text, surface)]
+        called = [call.name for text in texts for call in read(text, surface)]
         results = re.findall(r"^\[tool result\] (\w+):", "\n".join(texts), re.MULTILINE)
         assert results == called
         assert not calls(texts[-1], surface)

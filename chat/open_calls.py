@@ -1,0 +1,92 @@
+"""Holds back calls that still lack a value, and keeps in mind that they are to come.
+
+Invariant: a held call has not run, and the model is told in words what it waits for. The same call
+is held at most once a turn, so a model that insists is not stopped; each is brought up again at
+most so often, and no more once its tool was called.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from chat.known_values import Known
+from chat.rounds import Held, Round
+from prompt.open_values import open_parameters, sources, waits_for
+from prompt.prompt import Prompt
+from prompt.taught import result_text, written_call
+from prompt.values import TextPart, ToolSpec
+
+_MOST_REMINDERS = 2
+_MOST_ASKED = 200
+"""Characters of a request that are told again."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A call that is to come. `left` tells how often it may still be brought up."""
+
+    parameters: tuple[str, ...]
+    left: int = _MOST_REMINDERS
+
+
+class OpenCalls:
+    """The held calls of one turn."""
+
+    def __init__(self) -> None:
+        self._told: set[tuple[str, str]] = set()
+        self._waiting: dict[str, _Waiting] = {}
+
+    def hold(self, got: Round, prompt: Prompt) -> None:
+        """Take out of `got` what lacks a value, and tell there what it waits for."""
+        surface = prompt.surface
+        known = Known(prompt)
+        held: list[tuple[ToolSpec, tuple[str, ...], str, str]] = []
+        errors, calls = list(got.errors), list(got.calls)
+        for error in errors:
+            spec = surface.callable.get(error.name)
+            if error.code == "open_argument" and spec and self._is_first(spec.name, error.raw):
+                got.errors.remove(error)
+                raw = written_call(error.name, error.raw) if error.origin == "native" else error.raw
+                held.append((spec, error.waits, raw.strip(), ""))
+        for call in calls:
+            spec = surface.callable.get(call.name)
+            if spec is None:
+                continue
+            parameters, why = open_parameters(call.arguments), ""
+            if not parameters:
+                parameters, why = known.invented(spec, call)
+            if parameters and self._is_first(call.name, call.raw_arguments):
+                got.calls.remove(call)
+                held.append((spec, parameters, written_call(call.name, call.raw_arguments), why))
+        for spec, parameters, raw, why in held:
+            self._waiting[spec.name] = _Waiting(parameters)
+            first = [] if got.calls else sources(spec, parameters, surface.direct)
+            got.held.append(
+                Held(raw=raw, name=spec.name, told=waits_for(parameters, first, why=why))
+            )
+
+    def reminders(self, got: Round, prompt: Prompt) -> list[str]:
+        """What is still to come, after a round in which other calls ran."""
+        for call in got.calls:
+            self._waiting.pop(call.name, None)
+        fresh = {each.name for each in got.held}
+        return [*self._reminders(fresh, _asked(prompt))] if got.calls else []
+
+    def _reminders(self, fresh: Iterable[str], asked: str) -> Iterator[str]:
+        for name, waiting in self._waiting.items():
+            if name not in fresh and waiting.left:
+                waiting.left -= 1
+                yield result_text(name, waits_for(waiting.parameters, asked=asked))
+
+    def _is_first(self, name: str, arguments: str) -> bool:
+        key = (name, " ".join(arguments.split()))
+        is_first = key not in self._told
+        self._told.add(key)
+        return is_first
+
+
+def _asked(prompt: Prompt) -> str:
+    """The beginning of the message that is answered."""
+    messages = [item for item in prompt.items if item.tag == "dialogue" and item.role == "user"]
+    parts = messages[-1].parts if messages else ()
+    words = " ".join("".join(part.text for part in parts if isinstance(part, TextPart)).split())
+    return words if len(words) <= _MOST_ASKED else f"{words[:_MOST_ASKED]}..."
