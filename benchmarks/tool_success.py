@@ -10,8 +10,12 @@ A variant is `default`, or settings of `/config workarounds` with a comma betwee
 leaves out who writes. chat.tuning.cases tells how a file of cases is written. Requests go one after
 another at temperature 0, and every response is kept in the JSON as it came.
 
-Invariant: nothing here reads a model's text or writes a prompt of its own; requests of several
-steps run through the turn loop, with tools that answer what the case says.
+A turn is judged by the calls that ran, as a member sees it. What the turn loop holds back or cannot
+read is told to the model, which may call again; a turn of one step ends there with its first calls
+that ran, or with words. How many requests that took is reported too.
+
+Invariant: nothing here reads a model's text or writes a prompt of its own; requests run through the
+turn loop, with tools that answer what the case says.
 """
 
 import argparse
@@ -22,6 +26,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,10 +36,11 @@ from rich.console import Console
 from chat.approval import House, Policies
 from chat.config import TurnConfig, checked, turn_config
 from chat.ports import ChannelMessage, Member, Place, TurnRequest
-from chat.reply import Reply
+from chat.recording import unpacked
+from chat.reply import Reply, ToolRun
 from chat.scheduler import Parallelism, Scheduler
 from chat.toolwork import ToolWork
-from chat.tuning.asking import NOW, ScriptedTool, built, heard, scripted
+from chat.tuning.asking import NOW, ScriptedTool, built, scripted
 from chat.tuning.cases import BadCase, Case, read_cases, sample
 from chat.tuning.scores import Did, Outcome, outcome, share, summary
 from chat.turn import TurnRun
@@ -44,10 +50,8 @@ from cli.embedded.offer import offer_model
 from cli.embedded.process import EmbeddedEndpoint
 from data.settings import REPOSITORY
 from data.store import Store, open_store
-from prompt.dialogue import turn_item
 from prompt.prompt import Prompt
-from prompt.surface import canonical_json
-from prompt.values import Json, ToolCall
+from prompt.values import Json
 from providers.base import EndpointError, Provider, RequestOptions
 from providers.openai.adapter import OpenAIProvider
 from tools.registry import NoFiles, ToolContext
@@ -92,6 +96,10 @@ def variant(text: str) -> Variant:
     return Variant(name=text, config=turn_config(stored), names=_NO_NAMES not in entries)
 
 
+class _Enough(Exception):
+    """A request of a single step is judged by the first calls that run."""
+
+
 class Runner:
     """Runs cases against one endpoint. `store` is there for the turn loop and stays empty."""
 
@@ -110,28 +118,28 @@ class Runner:
         failure = ""
         for attempt in range(_ATTEMPTS):
             try:
-                if case.kind == "steps":
-                    return await self._whole_turn(prompt, under, tools, options)
-                return await self._one_response(prompt, options)
+                return await self._turn(case, prompt, under, tools, options)
             except EndpointError as error:
                 failure = str(error)
                 log.warning("case %d, attempt %d: %s", case.id, attempt + 1, failure)
                 tools = scripted(case)
         return Did(failure=failure)
 
-    async def _one_response(self, prompt: Prompt, options: RequestOptions) -> Did:
-        body = bytearray()
-        did = await heard(self._provider, prompt, replace(options, record=body.extend))
-        return replace(did, raw=[written(bytes(body))])
-
-    async def _whole_turn(
+    async def _turn(
         self,
+        case: Case,
         prompt: Prompt,
         under: Variant,
         tools: Sequence[ScriptedTool],
         options: RequestOptions,
     ) -> Did:
         reply = Reply()
+
+        def changed() -> None:
+            """Stops before the request that follows the first call that ran."""
+            if case.kind != "steps" and reply.state == "thinking" and any(map(_ran, reply.runs)):
+                raise _Enough
+
         context = ToolContext(
             guild_id=1,
             channel_id=1,
@@ -143,15 +151,21 @@ class Runner:
         )
         gate = House(policies=Policies(store=self._store)).gate(REQUEST, _not_asked)
         named = {tool.spec.name: tool for tool in tools}
-        work = ToolWork(named, context, reply, _nothing, gate, repeats=under.config.repeats)
-        run = TurnRun(self._provider, work, reply, _nothing, options)
+        work = ToolWork(named, context, reply, changed, gate, repeats=under.config.repeats)
+        run = TurnRun(self._provider, work, reply, changed, options)
         scheduler = Scheduler(assumed=1)
         async with scheduler.turn(PLACE, Parallelism(most=1), ask=_slots, moved=_moved) as lease:
-            await run.run(prompt, lease)
+            with suppress(_Enough):
+                await run.run(prompt, lease)
+        usage = run.sent[0].usage
+        calls = [each.call for each in reply.runs if _ran(each)]
+        text = run.turns[-1].text if run.turns else ""
         return Did(
-            calls=[part for turn in run.turns for part in turn.parts if isinstance(part, ToolCall)],
-            text=run.turns[-1].text if run.turns else "",
-            raw=[canonical_json(turn_item(turn).text) for turn in run.turns],
+            calls=calls,
+            errors=not calls and not text.strip(),
+            text=text,
+            raw=[written(unpacked(answer)["input"].encode()) for answer in run.answers],
+            prompt_tokens=None if usage is None else usage.prompt_tokens,
         )
 
 
@@ -165,8 +179,8 @@ def written(body: bytes) -> str:
     return "".join(pieces)
 
 
-def _nothing() -> None:
-    """Nobody watches the reply."""
+def _ran(run: ToolRun) -> bool:
+    return run.result is not None and run.result.outcome == "ok"
 
 
 def _moved(_: int) -> None:
@@ -192,6 +206,7 @@ def _row(case: Case, did: Did, became: Outcome) -> dict[str, Json]:
             for c in did.calls
         ],
         "raw": list(did.raw),
+        "responses": len(did.raw),
         **({"failure": did.failure} if did.failure else {}),
     }
 

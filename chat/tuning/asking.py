@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 from chat.config import TurnConfig
 from chat.service import PERSONA
-from chat.tuning.cases import Case
-from chat.tuning.scores import Did
+from chat.tuning.cases import Case, Expected
+from chat.tuning.scores import Did, fits
 from prompt.assemble import assemble
 from prompt.dialogue import turn_item
 from prompt.events import CallError, TextDelta, Usage
@@ -20,7 +20,7 @@ from prompt.snapshot import Budget, Snapshot
 from prompt.values import JsonObject, TextPart, ToolCall, ToolSpec, Turn
 from prompt.verbatim import Verdict
 from providers.base import Provider, RequestOptions
-from tools.registry import Tool, ToolContext, ToolOutput
+from tools.registry import Tool, ToolContext, ToolFailure, ToolOutput
 from tools.surface import build_surface
 from tools.toolset import offering
 
@@ -32,20 +32,35 @@ _WINDOW = 32_768
 
 
 class ScriptedTool:
-    """Answers each call with the next of the texts that a case has for it."""
+    """Answers each call with the next of the texts that a case has for it. `unless` is a failure
+    that meets every call but those of `wanted`, where the case has one."""
 
-    def __init__(self, spec: ToolSpec, texts: Sequence[str]) -> None:
+    def __init__(
+        self, spec: ToolSpec, texts: Sequence[str], wanted: Sequence[Expected], unless: str
+    ) -> None:
         self.spec = spec
         self._texts = iter(texts)
+        self._wanted = wanted
+        self._unless = unless
 
     async def run(self, context: ToolContext, arguments: JsonObject) -> ToolOutput:
         """See Tool."""
+        if self._unless and not any(fits(each.arguments, arguments) for each in self._wanted):
+            raise ToolFailure(self._unless)
         return ToolOutput(text=next(self._texts, "done"))
 
 
 def scripted(case: Case) -> list[ScriptedTool]:
     """The tools of a case."""
-    return [ScriptedTool(spec, case.results.get(spec.name, ())) for spec in case.tools]
+    return [
+        ScriptedTool(
+            spec,
+            case.results.get(spec.name, ()),
+            [each for each in case.expect if each.name == spec.name],
+            case.unless.get(spec.name, ""),
+        )
+        for spec in case.tools
+    ]
 
 
 def built(

@@ -15,6 +15,8 @@ anything. Optional are:
   `expect` then tells what is right after the results.
 - `results`: what tools answer, by name; a list where one answers differently each time. With it,
   `expect` is a list of calls, and the turn runs to its end.
+- `unless`: by name, what a tool says to a call that is none of those expected, such as that there
+  is no such thing; a call that it was said to has changed nothing, and does not count.
 - `says`: a text, or a list of texts one of which the final answer must hold.
 - `passages`: what the server's documents say about the message, each with `document` and `text`.
 - `author`: who writes; a name is made up where it is missing.
@@ -64,6 +66,7 @@ class Case:
     history: tuple[Turn, ...] = ()
     called: tuple[tuple[ToolCall, ToolResult], ...] = ()
     results: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    unless: Mapping[str, str] = field(default_factory=dict[str, str])
     says: tuple[str, ...] = ()
     passages: tuple[Snippet, ...] = ()
 
@@ -115,6 +118,7 @@ def _case(number: int, line: str, sets: Mapping[str, Json]) -> Case:
             history=tuple(_history(fields.get("history", []))),
             called=tuple(_called(fields.get("called", []))),
             results={name: _texts(texts) for name, texts in fields.get("results", {}).items()},
+            unless=dict(fields.get("unless", {})),
             says=_texts(fields.get("says", [])),
             passages=tuple(_passages(fields.get("passages", []))),
         )

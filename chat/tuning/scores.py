@@ -58,10 +58,12 @@ def outcome(case: Case, did: Did) -> Outcome:
 
 def matches(expected: Expected, call: ToolCall) -> bool:
     """Whether a call is the one that was expected."""
-    return call.name == expected.name and all(
-        name in call.arguments and _is(call.arguments[name], wanted)
-        for name, wanted in expected.arguments.items()
-    )
+    return call.name == expected.name and fits(expected.arguments, call.arguments)
+
+
+def fits(wanted: JsonObject, arguments: JsonObject) -> bool:
+    """Whether arguments hold what is wanted of them."""
+    return all(name in arguments and _is(arguments[name], value) for name, value in wanted.items())
 
 
 def _is(value: Json, wanted: Json) -> bool:
