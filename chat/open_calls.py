@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from chat.known_values import Known
 from chat.rounds import Held, Round
-from prompt.open_values import open_parameters, sources, waits_for
+from prompt.open_values import ASK, open_parameters, sources, waits_for
 from prompt.prompt import Prompt
 from prompt.taught import result_text, written_call
 from prompt.values import TextPart, ToolSpec
@@ -60,9 +60,9 @@ class OpenCalls:
         for spec, parameters, raw, why in held:
             self._waiting[spec.name] = _Waiting(parameters)
             first = [] if got.calls else sources(spec, parameters, surface.direct)
-            got.held.append(
-                Held(raw=raw, name=spec.name, told=waits_for(parameters, first, why=why))
-            )
+            then = "" if got.calls or first else ASK
+            told = waits_for(parameters, first, why=why, then=then)
+            got.held.append(Held(raw=raw, name=spec.name, told=told))
 
     def reminders(self, got: Round, prompt: Prompt) -> list[str]:
         """What is still to come, after a round in which other calls ran."""
@@ -75,7 +75,9 @@ class OpenCalls:
         for name, waiting in self._waiting.items():
             if name not in fresh and waiting.left:
                 waiting.left -= 1
-                yield result_text(name, waits_for(waiting.parameters, asked=asked))
+                # Small models lose the request out of sight behind results.
+                told = waits_for(waiting.parameters, then=f"Asked: {asked}")
+                yield result_text(name, told)
 
     def _is_first(self, name: str, arguments: str) -> bool:
         key = (name, " ".join(arguments.split()))

@@ -79,6 +79,13 @@ async def test_a_made_up_number_does_not_run(house: House, ran: list[int]) -> No
     )
 
 
+async def test_where_no_tool_can_tell_it_words_are_asked_for(house: House) -> None:
+    await house.ask("I like words", [call("find", word="?")], [say("So do I.")])
+    assert house.requests[1].last == (
+        "[tool result] find: waits for word. Nobody has named it. Answer in words."
+    )
+
+
 async def test_a_model_that_insists_is_not_stopped(house: House, ran: list[int]) -> None:
     made_up = call("cancel_event", event_id=5)
     await house.ask("cancel the pub quiz", [made_up], [made_up], [say("Done.")])

@@ -69,4 +69,4 @@ def test_what_is_told() -> None:
     assert waits_for(["boat_id"]) == "waits for boat_id"
     assert waits_for(["a", "b"], ["x", "y"]) == "waits for a and b. First call x or y."
     assert waits_for(["a"], why="3 is known from nowhere") == "waits for a: 3 is known from nowhere"
-    assert waits_for(["a"], asked="lend it me") == "waits for a. Asked: lend it me"
+    assert waits_for(["a"], then="Asked: lend it me") == "waits for a. Asked: lend it me"
