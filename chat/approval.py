@@ -120,12 +120,11 @@ class Gate:
         if not await self._has_permission(spec):
             return None  # dispatch says so, and nobody need be asked
         name = spec.registered or spec.name
-        if spec.rate is not None:
-            wait = self._house.rates.take(
-                name, spec.rate, guild_id=self._guild_id, member_id=self._request.member.id
-            )
-            if wait:
-                return Refusal(code="rate_limited", message=_when(wait))
+        wait = self._house.rates.take(
+            name, spec.rate, guild_id=self._guild_id, member_id=self._request.member.id
+        )
+        if wait:
+            return Refusal(code="rate_limited", message=_when(wait))
         place, member = self._request.place, self._request.member
         if policy == "free" or self._house.grants.holds(place.channel_id, member.id, name):
             return None

@@ -137,6 +137,10 @@ class Rate:
     seconds: float
 
 
+USUAL_RATE = Rate(calls=60, seconds=60)
+"""For tools that say nothing of their own: nobody who talks gets there, a program does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
     """A tool as it is offered: wire name, description and JSON schema of the arguments.
@@ -162,7 +166,7 @@ class ToolSpec:
     foreign: bool = False
     trusted: bool = False
     permission: str = ""
-    rate: Rate | None = None
+    rate: Rate = USUAL_RATE
     seconds: float | None = None
     offered: JsonObject | None = None
     registered: str | None = None

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, get_type_hints
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from data.facts import Facts
-from prompt.values import Attachment, Json, JsonObject, Rate, ToolSpec
+from prompt.values import USUAL_RATE, Attachment, Json, JsonObject, Rate, ToolSpec
 
 
 class FileGone(Exception):
@@ -165,7 +165,7 @@ def tool(
     egress: bool = False,
     foreign: bool = False,
     permission: str = "",
-    rate: Rate | None = None,
+    rate: Rate = USUAL_RATE,
     seconds: float | None = None,
 ) -> Callable[[ToolFunction], DeclaredTool]:
     """Turn a coroutine function into a tool named after it; see ToolSpec for what it may say of

@@ -11,7 +11,7 @@ from chat.approval import DENIED, NOBODY, UNANSWERED, UNASKED, UNASKED_NOTICE, P
 from chat.ports import ApprovalRequest, Decision
 from chat.toolwork import NOT_KEPT_HOSTILE, NOT_KEPT_PRIVATE, WITHDRAWN, WITHDRAWN_NOTICE
 from data.store import Store
-from prompt.values import Outcome, Rate, TextPart, ToolResult
+from prompt.values import USUAL_RATE, Outcome, Rate, TextPart, ToolResult
 from tests.chat.house import House
 from tests.chat.scripted import ADA, GUILD, Recorder, Step, call, say, soon
 from tools.policy import POLICIES, Policy
@@ -251,6 +251,15 @@ async def test_calls_have_a_rate_that_the_refusal_names(home: House, shed: Shed)
     assert '"error":"rate_limited"' in home.requests[1].last
     assert "again in 60 s" in home.requests[1].last or "again in 61 s" in home.requests[1].last
     assert [file.name for file in shown.reply.files] == ["a.png"]
+
+
+async def test_a_tool_that_names_no_rate_has_one(home: House, shed: Shed) -> None:
+    most = USUAL_RATE.calls
+    calls = [call("save_note", body=str(number)) for number in range(most + 1)]
+    shown = await ask(home, calls, [say("Noted.")])
+    assert len(shed.ran) == most
+    assert [run.result.outcome for run in shown.reply.runs if run.result].count("denied") == 1
+    assert '"error":"rate_limited"' in home.requests[1].last
 
 
 async def test_what_was_read_in_a_private_channel_is_told_after_a_yes_and_never_replayed(

@@ -1,6 +1,7 @@
 import json
 import re
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal, get_type_hints
 
 import pytest
 from pydantic import Field, StrictInt
@@ -8,13 +9,15 @@ from pydantic import Field, StrictInt
 from prompt.schema import problems
 from prompt.schema_level import SchemaLevel
 from prompt.surface import canonical_json
-from prompt.values import JsonObject
+from prompt.values import JsonObject, Rate, ToolSpec
 from tests.tools.conftest import Contexts
 from tools.builtin import builtin_registry
 from tools.exposure import Gates
 from tools.registry import Registry, Tool, ToolContext, ToolFailure, tool
 from tools.surface import build_surface
 from tools.toolset import offering
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "tools.md"
 
 GOLDEN = """\
 {"name":"roll_dice","parameters":{"type":"object","properties":{"dice":{\
@@ -73,6 +76,21 @@ def test_what_the_built_in_tools_may_do() -> None:
     }
     assert all(entry.spec.source == "builtin" for entry in builtin_registry())
     assert all(entry.spec.description.endswith(".") for entry in builtin_registry())
+
+
+def test_every_tool_has_a_rate_and_the_page_tells_it() -> None:
+    rows = [line.split("|") for line in PAGE.read_text("utf-8").splitlines()]
+    told = {
+        name: cells[-2].strip()
+        for cells in rows
+        if len(cells) == 7
+        for name in re.findall(r"`(\w+)`", cells[1])
+    }
+    for entry in builtin_registry():
+        rate = entry.spec.rate
+        assert rate.seconds == 60
+        assert told[entry.spec.name].startswith(f"{rate.calls} a minute")
+    assert get_type_hints(ToolSpec)["rate"] is Rate, "no tool goes without"
 
 
 def test_a_signature_becomes_a_spec() -> None:

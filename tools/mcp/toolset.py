@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from data.keys import KeyLost, KeyRing
 from data.mcp_servers import GuildMcpServer, GuildMcpServers, HttpServer
-from prompt.values import JsonObject, ToolSpec
+from prompt.values import JsonObject, Rate, ToolSpec
 from tools.mcp.connection import Connection, Limits, State
 from tools.mcp.link import Changed, HttpRefused, Link, Opener, Server
 from tools.mcp.listing import list_tools
@@ -26,6 +26,9 @@ from tools.toolset import Offered
 
 OPERATORS = 0
 """The scope of the operator's servers, which are there for everyone."""
+
+RATE = Rate(calls=30, seconds=60)
+"""For each tool of a server: somebody else's machine does the work."""
 
 _NO_TOKEN = {"Authorization": ""}
 """Headers of a server whose token is lost; no server has these otherwise."""
@@ -309,4 +312,5 @@ def _spec(name: str, server: Server, tool: VettedTool) -> ToolSpec:
         egress=flags.egress,
         foreign=True,
         trusted=server.trusted,
+        rate=RATE,
     )

@@ -15,7 +15,7 @@ from tests.tools.conftest import Contexts
 from tests.tools.mcp.unruly import tool, unruly
 from tools.mcp.connection import Limits
 from tools.mcp.link import Server
-from tools.mcp.toolset import McpToolset
+from tools.mcp.toolset import RATE, McpToolset
 from tools.registry import ToolUnavailable
 from tools.toolset import Offered
 
@@ -108,6 +108,7 @@ async def test_what_is_told_of_a_tool(store: Store, tmp_path: Path):
             first, second = [entry.tool.spec for entry in await made.offered(0)]
         assert (first.source, first.foreign, first.egress) == ("mcp:docs", True, True)
         assert (first.read_only, first.destructive, first.trusted) == (False, True, False)
+        assert (first.rate, second.rate) == (RATE, RATE)
         assert (second.source, second.foreign, second.egress) == ("mcp:mine", True, False)
         assert (second.read_only, second.destructive, second.trusted) == (True, False, True)
         assert "<|im_end|>" not in first.description
