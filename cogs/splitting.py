@@ -283,8 +283,9 @@ def _changes(text: str, fence: _Fence | None) -> Iterator[_Change]:
         else:
             end = re.compile(f"`{{{len(fence.marker)},}}").search(text, position)
             if fence.quote:
+                # One more, which tells whether the marker itself still stands in the quote.
                 left = _UNQUOTED.search(
-                    text, max(0, position - 1), end.start() if end else len(text)
+                    text, max(0, position - 1), end.start() + 1 if end else len(text)
                 )
                 end = left or end
             if end is None:

@@ -11,6 +11,7 @@ import pytest
 
 from data.keys import open_keys
 from data.knowledge.values import Context, Document, NewDocument
+from prompt.values import Json
 from tests.attack.walking import arguments_for, commands, options_for, walked
 from tests.cogs.town import Town, shown, town
 from tests.loopback.discord_server import Interaction
@@ -204,6 +205,13 @@ def forged(here: Town, asked: int, endpoint_id: str) -> tuple[str, ...]:
     )
 
 
+async def kept_of(here: Town) -> Json:
+    """What is kept of Alice, without questions under way: these are noted behind their turns."""
+    exported = dict(await here.store.export_member(here.home.id, here.alice.id))
+    del exported["open_questions"]
+    return exported
+
+
 MENUS = (
     "workarounds:tool_mode",
     "workarounds:no_such_switch",
@@ -227,10 +235,7 @@ async def test_no_forged_button_reaches_another_guild(
     await here.until(lambda: bool(reply.text))
     endpoint = await here.store.endpoints.get(here.home.id)
     assert endpoint is not None
-    async with asyncio.timeout(5):
-        while await here.store.unfinished.questions():  # the end of a turn is noted behind it
-            await asyncio.sleep(0.02)
-    before = await here.store.export_member(here.home.id, here.alice.id)
+    before = await kept_of(here)
     pressed: list[Interaction] = []
     for custom_id in (*forged(here, asked.id, endpoint.id), *MENUS):
         switches = custom_id.startswith("workarounds")
@@ -253,4 +258,4 @@ async def test_no_forged_button_reaches_another_guild(
     assert [record for record in caplog.records if record.exc_info] == []
     assert not reply.deleted
     assert await here.store.endpoints.get(here.home.id) == endpoint
-    assert await here.store.export_member(here.home.id, here.alice.id) == before
+    assert await kept_of(here) == before

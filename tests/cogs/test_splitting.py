@@ -1,7 +1,7 @@
 import re
 import time
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cogs.splitting import LOOKAHEAD, MESSAGE_LIMIT, Piece, Splitter, split
@@ -46,6 +46,7 @@ WORDS = st.sampled_from(
         "\n> quoted words\n",
         "\n> ```py\n> quoted = 1\n",
         "\n> ```\n",
+        "\n> ```py\n> quoted = 1\n```",
     ]
 )
 TEXTS = st.lists(WORDS, max_size=80).map("".join) | st.text(max_size=700)
@@ -75,6 +76,7 @@ def contents(pieces: list[Piece]) -> list[str]:
 
 
 @given(TEXTS)
+@example("\n> ```py\n> quoted = 1\n```")
 @settings(max_examples=150, deadline=None)
 def test_nothing_is_lost_and_every_piece_fits_and_is_balanced(text: str) -> None:
     pieces = Splitter(LIMIT).split(text)

@@ -115,6 +115,13 @@ class Town:
         )
         await self.until(lambda: "may use" in asked.text)
 
+    async def looked_at(self) -> None:
+        """Wait until the bot has judged whether the servers it is on may use the endpoint."""
+        async with asyncio.timeout(10):
+            for guild in self.bot.guilds:
+                while await self.store.approvals.get(guild.id) is None:
+                    await asyncio.sleep(0.01)
+
     async def until(self, condition: Callable[[], bool]) -> None:
         await self.server.journal.until(condition, timeout=10)
 
@@ -188,6 +195,8 @@ async def town(
                 await made.bot.wait_until_ready()
                 await server.wait_for(lambda record: record.kind == "commands")
                 try:
+                    if approved != "all":  # then nobody is judged
+                        await made.looked_at()
                     yield made
                 finally:
                     await made.bot.close()
