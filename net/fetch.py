@@ -208,7 +208,8 @@ def _redirect(response: httpx2.Response, url: str) -> str | None:
 
 def _answered(response: httpx2.Response) -> str:
     reason = httpx2.codes.get_reason_phrase(response.status_code)
-    return f"The server answered {response.status_code} {reason}".rstrip() + "."
+    answer = f"{response.status_code} {reason}".rstrip()
+    return f"The server answered {answer}."
 
 
 def _checked_type(response: httpx2.Response) -> str:
@@ -260,5 +261,6 @@ def _failure(error: httpx2.TransportError, host: str) -> FetchFailed:
 
 def _blocked(refused: AddressRefused) -> str:
     """The guard speaks to admins who set an endpoint; here a model named an address."""
-    what, _, _ = str(refused).partition(". ")
-    return f"{what.rstrip('.')}. Only public http and https addresses are fetched."
+    first, _, _ = str(refused).partition(". ")
+    why = f"{first.removesuffix('.')}."
+    return f"{why} Only public http and https addresses are fetched."

@@ -56,8 +56,13 @@ _WHAT: dict[Reach, str] = {
 }
 
 
+_NO_URL = "That is no valid URL."
+_NO_HOST = "The URL names no host."
+
+
 class AddressRefused(Exception):
-    """An address that the bot does not connect to. The text says why and what to do."""
+    """An address that the bot does not connect to. The text says why, in its first sentence, and
+    what to do."""
 
 
 def reach(address: str) -> Reach:
@@ -81,7 +86,7 @@ async def check_url(url: str, *, allow_private: bool, resolve: Resolve | None = 
     try:
         parsed = httpx2.URL(url)
     except (httpx2.InvalidURL, TypeError) as error:
-        raise AddressRefused("That is no valid URL. It looks like https://host/v1.") from error
+        raise AddressRefused(f"{_NO_URL} It looks like https://host/v1.") from error
     if parsed.scheme not in {"http", "https"}:
         raise AddressRefused("The URL must start with https:// or http://.")
     if parsed.userinfo:
@@ -89,7 +94,7 @@ async def check_url(url: str, *, allow_private: bool, resolve: Resolve | None = 
             "The URL must not hold a user name or password; a key has a field of its own."
         )
     if not parsed.host:
-        raise AddressRefused("The URL names no host. It looks like https://host/v1.")
+        raise AddressRefused(f"{_NO_HOST} It looks like https://host/v1.")
     await vetted_addresses(parsed, allow_private=allow_private, resolve=resolve)
 
 
@@ -131,15 +136,15 @@ def _check(address: str, host: str, *, allow_private: bool) -> None:
     found = reach(address)
     if found == "global" or (allow_private and found != "unusable"):
         return
+    why = f"{host} leads to {_WHAT[found]}."
     if found == "unusable":
         raise AddressRefused(
-            f"{host} leads to {_WHAT[found]}. For a server on the bot's own machine the address "
-            "is 127.0.0.1."
+            f"{why} For a server on the bot's own machine the address is 127.0.0.1."
             if allow_private
-            else f"{host} leads to {_WHAT[found]}. Give the public address of an endpoint."
+            else f"{why} Give the public address of an endpoint."
         )
     raise AddressRefused(
-        f"{host} leads to {_WHAT[found]}. Only the bot's operator may set such an address, since "
+        f"{why} Only the bot's operator may set such an address, since "
         "the bot would reach into the operator's network for whoever asks. Give a public address, "
         "or ask the operator to run this command here."
     )

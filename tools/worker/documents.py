@@ -5,6 +5,7 @@ given whole or not at all.
 """
 
 import re
+import unicodedata
 from pathlib import PurePosixPath
 
 from charset_normalizer import from_bytes
@@ -24,13 +25,27 @@ _PDF = {"application/pdf", "application/x-pdf"}
 _DOCX = {"application/vnd.openxmlformats-officedocument.wordprocessingml.document"}
 
 _OTHERS = {
-    ".doc": "an old Word file; save it as .docx",
-    ".xls": "a spreadsheet; save it as .csv",
-    ".xlsx": "a spreadsheet; save it as .csv",
-    ".odt": "an OpenDocument file; save it as .docx or PDF",
-    ".pptx": "a presentation; save it as PDF",
-    ".zip": "an archive; send the file inside",
+    ".doc": "It is an old Word file; save it as .docx.",
+    ".xls": "It is a spreadsheet; save it as .csv.",
+    ".xlsx": "It is a spreadsheet; save it as .csv.",
+    ".odt": "It is an OpenDocument file; save it as .docx or PDF.",
+    ".pptx": "It is a presentation; save it as PDF.",
+    ".zip": "It is an archive; send the file inside.",
 }
+_UNREADABLE = "It holds no text that I can read. I read text, PDF, Word and HTML files."
+_MEDIA = ("audio/", "video/", "image/", "font/", "model/")
+_SUFFIXES = """
+.3gp .7z .aac .aiff .apk .avi .avif .bin .bmp .bz2 .class .db .dll .dmg .exe .flac .flv .gif .gz
+.heic .ico .iso .jar .jpeg .jpg .m4a .m4v .mid .mkv .mov .mp3 .mp4 .mpeg .mpg .o .ogg .opus .otf
+.png .psd .pyc .rar .so .sqlite .tar .tif .tiff .ttf .wasm .wav .webm .webp .wma .wmv .woff
+.woff2 .xz .zst
+"""
+_MEDIA_SUFFIXES = frozenset(_SUFFIXES.split())
+"""What holds no text: taken only where it proves to be UTF-8, as names and types may be wrong."""
+_MOST_NOISE = 0.02
+"""Share of characters that stand in no text, from which on it is none."""
+_TYPED = frozenset("\t\n\r\f\v\b\x1b\x85\ufeff")
+"""Control characters that stand in texts, those of terminals among them."""
 _META_CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE
 )
@@ -60,7 +75,9 @@ def extracted(data: bytes, *, name: str, content_type: str) -> JsonObject:
 
         found = read_page(decoded(data, _declared(parameters) or _meta_charset(data)))
     elif suffix in _OTHERS:
-        raise JobRefused(f"It is {_OTHERS[suffix]}.")
+        raise JobRefused(_OTHERS[suffix])
+    elif (kind.startswith(_MEDIA) or suffix in _MEDIA_SUFFIXES) and not _is_utf8(data):
+        raise JobRefused(_UNREADABLE)
     else:
         found = {"title": "", "text": decoded(data, _declared(parameters))}
     if len(found["text"]) > LONGEST_TEXT:
@@ -80,14 +97,35 @@ def decoded(data: bytes, declared: str = "") -> str:
         except (UnicodeError, LookupError):
             continue
         if "\0" not in text:
-            return text
+            return _meant(text)
     if b"\0" in data[:_SAMPLE]:
-        raise JobRefused("It holds no text that I can read. I read text, PDF, Word and HTML files.")
+        raise JobRefused(_UNREADABLE)
     likely = from_bytes(data[:_SAMPLE]).best()
     try:
-        return data.decode(likely.encoding if likely else "cp1252", errors="replace")
+        text = data.decode(likely.encoding if likely else "cp1252", errors="replace")
     except LookupError:
-        return data.decode("cp1252", errors="replace")
+        text = data.decode("cp1252", errors="replace")
+    return _meant(text)
+
+
+def _meant(text: str) -> str:
+    """The text. Raises JobRefused where that was never one: any bytes can be read as characters."""
+    sample = text[:_SAMPLE]
+    noise = sum(
+        character not in _TYPED
+        and (character == "\ufffd" or unicodedata.category(character) in {"Cc", "Cn", "Co", "Cs"})
+        for character in sample
+    )
+    if noise > _MOST_NOISE * len(sample):
+        raise JobRefused(_UNREADABLE)
+    return text
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        return "\0" not in data.decode("utf-8")
+    except UnicodeError:
+        return False
 
 
 def _declared(parameters: str) -> str:

@@ -13,8 +13,10 @@ _UNSAID = {"AssertionError", "_command"}
 
 _REFUSING = {
     "AddressRefused",
+    "FetchBlocked",
     "FetchFailed",
     "JobFailed",
+    "JobRefused",
     "KnowledgeRefused",
     "McpRefused",
     "Outdated",
@@ -22,6 +24,14 @@ _REFUSING = {
     "SetupRefused",
 }
 """Errors whose texts admins read."""
+_REASONS = (
+    *("net/fetch.py", "net/guard.py", "tools/worker/child.py", "tools/worker/documents.py"),
+    *("tools/worker/page.py", "tools/worker/pdf.py", "tools/worker/process.py"),
+    "tools/worker/word.py",
+)
+"""Modules whose every text is a reason that an admin reads, wherever it stands in them."""
+_FOR_MODELS = ("tools/worker/arithmetic.py", "tools/worker/pictures.py")
+"""Modules whose refusals only a model reads."""
 
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 _PLACEHOLDER = re.compile(r"\{\w+\}")
@@ -178,6 +188,11 @@ def told(value: ast.expr) -> Iterator[str]:
 def refusals() -> Iterator[str]:
     """What the layers below the cogs refuse to those who manage a server, in their words."""
     for path in sources():
+        where = path.relative_to(ROOT).as_posix()
+        if where in _REASONS:
+            yield from (text for text in plainly_said(path) if not text.startswith("Mozilla/"))
+        if where in _FOR_MODELS:
+            continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _REFUSING:
                 yield from (text for text in _literals(node.args) if " " in text)

@@ -1,6 +1,7 @@
 """Documents as people send them, and as they are made to do harm."""
 
 import io
+import random
 import zipfile
 import zlib
 
@@ -92,6 +93,46 @@ def archive(name: str, size: int) -> bytes:
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as opened:
         opened.writestr(name, b"0" * size)
     return written.getvalue()
+
+
+NOISE = b"ID3\x03" + bytes(range(1, 256)) * 50
+"""As a piece of music may be, without a NUL in it."""
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type", "data"),
+    [
+        ("m.mp3", "audio/mpeg", NOISE),
+        ("m.mp3", "", NOISE),
+        ("m", "audio/mpeg", NOISE),
+        ("m.dat", "application/octet-stream", NOISE),
+        ("m.txt", "text/plain", NOISE),
+        ("m.txt", "text/plain; charset=latin-1", NOISE),
+        ("m.txt", "text/plain", bytes(range(1, 32)) * 20),
+        ("m.mp3", "audio/mpeg", bytes(range(160, 256)) * 50),
+        ("p.png", "image/png", b"\x89PNG\r\n\x1a\n" + bytes(range(32, 256)) * 9),
+        ("m.bin", "", random.Random(1).randbytes(9000).replace(b"\0", b"")),
+    ],
+)
+def test_what_is_no_text_is_not_read_as_one(name: str, content_type: str, data: bytes) -> None:
+    with pytest.raises(JobRefused, match="no text that I can read"):
+        extracted(data, name=name, content_type=content_type)
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type", "data", "text"),
+    [
+        ("a.ts", "video/mp2t", b"export const x = 1;", "export const x = 1;"),
+        ("a.svg", "image/svg+xml", b"<svg><text>Hi</text></svg>", "<svg><text>Hi</text></svg>"),
+        ("log.txt", "text/plain", b"\x1b[32mok\x1b[0m\x0cnext page", "[32mok"),
+        ("a.txt", "text/plain", "Grüße aus dem Süden".encode("latin-1"), "Grüße aus dem Süden"),
+        ("a.txt", "application/octet-stream", "日本語のテキスト".encode(), "日本語のテキスト"),
+    ],
+)
+def test_a_text_is_read_whatever_it_is_called(
+    name: str, content_type: str, data: bytes, text: str
+) -> None:
+    assert text in extracted(data, name=name, content_type=content_type)["text"]
 
 
 @pytest.mark.parametrize(
