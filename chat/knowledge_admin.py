@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from chat.embedding import ChosenEmbedders
 from data.errors import StoreError
@@ -49,7 +49,12 @@ _AFTER_TROUBLE = 60.0
 _NEARLY = 0.8
 """Share of a limit from which on it is told of."""
 
-_UNITS = {
+_LONGEST_HANDLE = 100
+
+Limited: TypeAlias = Literal["contexts", "documents", "characters"]
+
+_GROWING: tuple[Limited, ...] = ("documents", "characters")
+_UNITS: dict[Limited, str] = {
     "contexts": "contexts",
     "documents": "documents",
     "characters": "characters of text",
@@ -166,13 +171,26 @@ class KnowledgeAdmin:
         await self._store.knowledge.delete(await self.context(guild_id, name))
 
     async def remove(self, guild_id: int, name: str, document: str) -> Document:
-        """Remove a document, told by its number or its name. Raises KnowledgeRefused."""
+        """Remove a document, told by its number, its name, or both (see `handle`). Raises
+        KnowledgeRefused, also where that fits several."""
         context = await self.context(guild_id, name)
-        for one in await self._documents.all(context):
-            if document in {str(one.id), one.name}:
+        typed = document.strip()
+        meant = [
+            one
+            for one in await self._documents.all(context)
+            if typed in {one.name, handle(one), str(one.id), f"#{one.id}"}
+        ]
+        match meant:
+            case [one]:
                 await self._store.knowledge.remove(context, one.id)
                 return one
-        raise KnowledgeRefused("There is no such document in it. Choose one from the list.")
+            case []:
+                raise KnowledgeRefused("There is no such document in it. Choose one from the list.")
+            case _:
+                numbers = ", ".join(f"#{one.id}" for one in meant)
+                raise KnowledgeRefused(
+                    f"“{typed}” fits {len(meant):,} documents: {numbers}. Choose one from the list."
+                )
 
     async def use(
         self, guild_id: int, name: str, *, channel_id: int = EVERYWHERE, also: bool = False
@@ -256,9 +274,9 @@ class KnowledgeAdmin:
         """Open or close /knowledge search to members."""
         await self._store.settings.put(guild_id, "", MEMBERS_SEARCH, allowed or None)
 
-    async def nearly_full(self, guild_id: int) -> str:
+    async def nearly_full(self, guild_id: int, *what: Limited) -> str:
         """See `limit_in_words`."""
-        return limit_in_words(await self._documents.usage(guild_id))
+        return limit_in_words(await self._documents.usage(guild_id), *what)
 
     async def _searched(self, authorised: AuthorisedContexts, question: str) -> Sequence[Passage]:
         if not authorised.contexts:
@@ -295,18 +313,26 @@ class KnowledgeAdmin:
                 raise KnowledgeRefused("Nothing was added: the context was deleted meanwhile.")
 
 
-def limit_in_words(usage: Usage) -> str:
-    """A sentence about the limit that is nearest, once that is near; else empty."""
+def handle(document: Document) -> str:
+    """What names a document and no other, in at most 100 characters: number and name."""
+    return f"#{document.id} {document.name}"[:_LONGEST_HANDLE].rstrip()
+
+
+def limit_in_words(usage: Usage, *what: Limited) -> str:
+    """A sentence about the nearest of these limits, once that is near; else empty. Without any,
+    about those that each document comes nearer to."""
     limits = usage.limits
-    shares: dict[Literal["documents", "characters"], tuple[int, int]] = {
+    every: dict[Limited, tuple[int, int]] = {
+        "contexts": (usage.contexts, limits.contexts),
         "documents": (usage.documents, limits.documents),
         "characters": (usage.characters, limits.characters),
     }
-    what = max(shares, key=lambda each: shares[each][0] / shares[each][1])
-    kept, most = shares[what]
+    shares: dict[Limited, tuple[int, int]] = {each: every[each] for each in what or _GROWING}
+    nearest = max(shares, key=lambda each: shares[each][0] / shares[each][1])
+    kept, most = shares[nearest]
     if kept < most * _NEARLY:
         return ""
-    return f"This server now keeps {kept:,} of at most {most:,} {_UNITS[what]}."
+    return f"This server now keeps {kept:,} of at most {most:,} {_UNITS[nearest]}."
 
 
 def _document(
@@ -317,6 +343,11 @@ def _document(
 
 
 def _over_limit(over: OverLimit) -> str:
+    if over.what == "contexts":
+        return (
+            f"A server may keep {over.limit:,} contexts, and this one does. /knowledge delete "
+            "makes room."
+        )
     return (
         f"A server may keep {over.limit:,} {_UNITS[over.what]}. This one keeps {over.kept:,}, and "
         f"{over.wanted:,} more do not fit. /knowledge remove and /knowledge delete make room."

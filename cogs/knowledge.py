@@ -12,13 +12,13 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from chat.knowledge_admin import KnowledgeAdmin, KnowledgeRefused
+from chat.knowledge_admin import KnowledgeAdmin, KnowledgeRefused, handle
 from cogs.adding import Adding, Keep, file_of, linked, written
 from cogs.choices import choices
 from cogs.controls import guild_of_manager
-from cogs.forms import clipped
 from cogs.knowledge_controls import ContextChoice, Deletion
 from cogs.knowledge_words import (
+    choice_of,
     contexts_in_words,
     documents_in_words,
     overview_in_words,
@@ -34,7 +34,6 @@ from data.knowledge import EVERYWHERE, Context
 MENU = "Add to knowledge"
 
 _CHOICES = 25
-_LONGEST_CHOICE = 100
 
 _Usable: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.ForumChannel
 
@@ -53,7 +52,7 @@ class Knowledge(commands.Cog):
 
     def __init__(
         self,
-        bot: commands.Bot,
+        bot: commands.AutoShardedBot,
         me: discord.abc.User,
         admin: KnowledgeAdmin,
         adding: Adding | None = None,
@@ -87,6 +86,7 @@ class Knowledge(commands.Cog):
         guild = await _begin(interaction)
         try:
             made = await self._admin.create(guild.id, name, by=interaction.user.id)
+            nearly = await self._admin.nearly_full(guild.id, "contexts")
         except KnowledgeRefused as error:
             await _say(interaction, retold(interaction.locale, str(error)))
             return
@@ -96,7 +96,7 @@ class Knowledge(commands.Cog):
             "{context} is made. `/knowledge add` fills it, `/knowledge use` has me answer from it.",
             context=quoted(made.name, locale),
         )
-        await _say(interaction, said)
+        await _say(interaction, f"{said} {retold(locale, nearly)}".strip())
 
     @knowledge.command(name="delete", description="Delete a context with all of its documents")
     @app_commands.describe(context="Which one")
@@ -122,8 +122,13 @@ class Knowledge(commands.Cog):
         )
 
     @knowledge.command(name="list", description="The contexts, or the documents of one")
-    @app_commands.describe(context="Whose documents to list")
-    async def list_all(self, interaction: discord.Interaction, context: str = "") -> None:
+    @app_commands.describe(context="Whose documents to list", page="Which page of the documents")
+    async def list_all(
+        self,
+        interaction: discord.Interaction,
+        context: str = "",
+        page: app_commands.Range[int, 1, 999] = 1,
+    ) -> None:
         """List contexts or documents."""
         guild = await _begin(interaction)
         if not context:
@@ -136,7 +141,7 @@ class Knowledge(commands.Cog):
         except KnowledgeRefused as error:
             await _say(interaction, retold(interaction.locale, str(error)))
             return
-        await _say(interaction, documents_in_words(context, documents, interaction.locale))
+        await _say(interaction, documents_in_words(context, documents, page, interaction.locale))
 
     @knowledge.command(name="use", description="Choose what I answer from, here or everywhere")
     @app_commands.describe(
@@ -273,10 +278,11 @@ class Knowledge(commands.Cog):
             documents = await self._admin.documents(guild_id, context)
         except KnowledgeRefused:
             return []
+        wanted = current.strip().casefold()
         return [
-            app_commands.Choice(name=clipped(one.name, _LONGEST_CHOICE), value=str(one.id))
+            app_commands.Choice(name=choice_of(one, interaction.locale), value=handle(one))
             for one in documents
-            if current.casefold() in one.name.casefold()
+            if wanted in handle(one).casefold() or wanted in one.name.casefold()
         ][:_CHOICES]
 
     async def _source(

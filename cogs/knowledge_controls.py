@@ -1,10 +1,12 @@
 """The controls of /knowledge: a yes before a context is deleted, and the choice of a context.
 
 Invariant: they are shown to one member alone, who needs Manage Server when they are used, and are
-gone once they were.
+gone once they were. What stands in their place then says how it ended, also where it failed.
 """
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 import discord
 from discord import ui
@@ -12,8 +14,11 @@ from discord import ui
 from chat.knowledge_admin import KnowledgeAdmin, KnowledgeRefused
 from cogs.knowledge_words import quoted
 from cogs.translations.saying import Speaks, retold, tr
-from cogs.tree import NOT_ALLOWED, answer_privately
+from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately
+from data.errors import StoreError
 from data.knowledge import Context
+
+log = logging.getLogger(__name__)
 
 PATIENCE = 300.0
 """Seconds in which they are to be used."""
@@ -33,6 +38,17 @@ class _Managed(ui.View):
             return True
         await answer_privately(interaction, NOT_ALLOWED)
         return False
+
+    async def on_error(
+        self, interaction: discord.Interaction, error: Exception, item: ui.Item[Any], /
+    ) -> None:
+        """Log what is not the admin's doing, and say that it did not work where it was begun."""
+        log.error("A control of /knowledge failed.", exc_info=error)
+        if interaction.response.is_done():
+            said = retold(interaction.locale, BROKEN)
+            await interaction.edit_original_response(content=said, view=None)
+        else:
+            await answer_privately(interaction, BROKEN)
 
 
 class Deletion(_Managed):
@@ -60,6 +76,14 @@ class Deletion(_Managed):
             await self._admin.delete(self._context.guild_id, self._context.name)
         except KnowledgeRefused as error:
             said = retold(locale, str(error))
+        except StoreError as error:
+            log.error("A context was not deleted: %s", error)
+            said = tr(
+                locale,
+                "The bot's database has a problem, so {context} may not be deleted wholly yet. "
+                "Its operator is told how; `/knowledge list` shows what is left.",
+                context=quoted(self._context.name, locale),
+            )
         else:
             said = tr(
                 locale,

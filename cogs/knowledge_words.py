@@ -18,6 +18,8 @@ from data.knowledge import EVERYWHERE, Context, Document, Passage
 _LONGEST_NAME = 80
 _LONGEST_PASSAGE = 350
 _LISTED = 20
+_LONGEST_CHOICE = 100
+_MB = 1024 * 1024
 
 
 def characters_in_words(count: int, locale: Speaks) -> str:
@@ -69,8 +71,19 @@ def contexts_in_words(
     return "\n".join(lines)
 
 
-def documents_in_words(context: str, documents: Sequence[Document], locale: Speaks) -> str:
-    """The documents of a context, each with where it came from."""
+def choice_of(document: Document, locale: Speaks) -> str:
+    """A document as a choice that tells it from others of its name."""
+    about = f" ({_size(document.size, locale)}, {document.at:%Y-%m-%d})"
+    number_of = f"#{document.id} "
+    room = _LONGEST_CHOICE - len(number_of) - len(about)
+    return f"{number_of}{clipped(document.name, room)}{about}"
+
+
+def documents_in_words(
+    context: str, documents: Sequence[Document], page: int, locale: Speaks
+) -> str:
+    """A page of a context's documents, the first or the last if there is none of that number; each
+    with its number, where it came from, and when."""
     name = quoted(context, locale)
     if not documents:
         return tr(
@@ -86,16 +99,27 @@ def documents_in_words(context: str, documents: Sequence[Document], locale: Spea
             context=name,
         )
     ]
-    for document in documents[:_LISTED]:
+    pages = -(-len(documents) // _LISTED)
+    page = min(max(page, 1), pages)
+    for document in documents[(page - 1) * _LISTED : page * _LISTED]:
         about = (
             retold(locale, document.kind),
+            discord.utils.format_dt(document.at, "d"),
+            _size(document.size, locale),
             characters_in_words(document.characters, locale),
             pieces_in_words(document.chunks, locale),
         )
-        lines.append(f"- {source_link(document.name, document.url)} ({', '.join(about)})")
-    if len(documents) > _LISTED:
-        more = number(locale, len(documents) - _LISTED)
-        lines.append(tr(locale, "- and {more} more", more=more))
+        link = source_link(document.name, document.url)
+        lines.append(f"- `#{document.id}` {link} ({', '.join(about)})")
+    if pages > 1:
+        lines.append(
+            tr(
+                locale,
+                "Page {page} of {pages}; the option `page` shows another.",
+                page=page,
+                pages=pages,
+            )
+        )
     return "\n".join(lines)
 
 
@@ -175,6 +199,12 @@ def passages_in_words(passages: Sequence[Passage], locale: Speaks) -> str:
         shown = discord.utils.escape_markdown(clipped(words, _LONGEST_PASSAGE))
         lines.append(f"{name}\n{shown}")
     return "\n\n".join(lines)
+
+
+def _size(size: int, locale: Speaks) -> str:
+    if size < _MB:
+        return tr(locale, "{number} KB", number=number(locale, max(size / 1024, 0.1), 1))
+    return tr(locale, "{number} MB", number=number(locale, size / _MB, 1))
 
 
 def _place(channel_id: int, locale: Speaks) -> str:

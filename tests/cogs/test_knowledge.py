@@ -6,11 +6,13 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from pypdf import PdfWriter
 
 from cogs.adding import Adding
 from cogs.knowledge import MENU, Knowledge
 from cogs.tree import NOT_ALLOWED
+from data.errors import StoreError
 from tests.cogs.town import Town, shown, town
 from tests.loopback.discord_server import Channel, Message, Permission, Upload, User
 from tests.loopback.endpoint import Step
@@ -210,7 +212,7 @@ async def test_a_document_is_removed_by_what_is_suggested(tmp_path: Path) -> Non
         )
         await here.server.driver.answered(typed)
         (choice,) = typed.choices or []
-        assert choice["name"] == "notes.txt"
+        assert re.fullmatch(r"#\d+ notes\.txt \(0\.1 KB, \d{4}-\d\d-\d\d\)", choice["name"])
         said = await here.said(
             channel, admin, "knowledge remove", context="K", document=choice["value"]
         )
@@ -218,6 +220,109 @@ async def test_a_document_is_removed_by_what_is_suggested(tmp_path: Path) -> Non
         assert "is empty" in await here.said(channel, admin, "knowledge list", context="K")
         said = await here.said(channel, admin, "knowledge search", query="beacon", context="K")
         assert said.startswith("There are no documents there yet.")
+
+
+async def test_documents_of_one_name_are_told_apart_and_none_is_taken_for_another(
+    tmp_path: Path,
+) -> None:
+    async with town(tmp_path) as here:
+        channel, admin, driver = here.home_channel, here.operator, here.server.driver
+
+        async def add(name: str, text: str) -> None:
+            file = Upload(filename=name, data=text.encode())
+            assert "now" in await here.said(channel, admin, "knowledge add", context="K", file=file)
+
+        async def remove(document: str) -> str:
+            return await here.said(
+                channel, admin, "knowledge remove", context="K", document=document
+            )
+
+        await here.said(channel, admin, "knowledge create", name="K")
+        await add("same.txt", "first")
+        await add("same.txt", "the second one")
+        typed = driver.autocomplete(
+            channel, admin, "knowledge remove", "document", "same", {"context": "K"}
+        )
+        await driver.answered(typed)
+        one, other = [choice["value"] for choice in typed.choices or []]
+        first = str(one).split()[0]
+        assert await remove("same.txt") == (
+            f"“same.txt” fits 2 documents: {first}, {str(other).split()[0]}. "
+            "Choose one from the list."
+        )
+        await add(first.removeprefix("#"), "named like a number")
+        assert "fits 2 documents" in await remove(first.removeprefix("#"))
+        listed = await here.said(channel, admin, "knowledge list", context="K")
+        assert f"- `{first}` same.txt (attachment, <t:" in listed
+        assert await remove(str(other)) == "“same.txt” is removed."
+        assert await remove(first) == "“same.txt” is removed."
+        assert "1 document" in await here.said(channel, admin, "knowledge list", context="K")
+
+
+async def test_every_document_stands_on_some_page_of_the_list(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        channel, admin = here.home_channel, here.operator
+        await here.said(channel, admin, "knowledge create", name="K")
+        for number in range(21):
+            file = Upload(filename=f"n{number}.txt", data=f"pebble {number}".encode())
+            await here.said(channel, admin, "knowledge add", context="K", file=file)
+        seen: set[str] = set()
+        for page, count in ((1, 20), (2, 1), (3, 1)):
+            used = await here.slash(channel, admin, "knowledge list", context="K", page=page)
+            told = "\n".join([shown(used).text, *(each.text for each in used.followups)])
+            found = set(re.findall(r"n\d+\.txt", told))
+            assert len(found) == count
+            assert f"Page {min(page, 2)} of 2" in told
+            seen |= found
+        assert len(seen) == 21
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (
+            StoreError("no space", remedy="Make room."),
+            "Die Datenbank des Bots hat ein Problem, „K“ ist deshalb",
+        ),
+        (RuntimeError("a bug"), "Im Bot ist etwas schiefgegangen."),
+    ],
+    ids=["database", "bug"],
+)
+async def test_a_deletion_that_fails_does_not_stay_under_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception, said: str
+) -> None:
+    async with town(tmp_path) as here:
+        channel, admin, driver = here.home_channel, here.operator, here.server.driver
+        await made(here)
+
+        async def broken(guild_id: int, name: str) -> None:
+            raise fault
+
+        monkeypatch.setattr(here.desk.knowledge, "delete", broken)
+        admin.locale = "de"
+        gone = shown(await here.slash(channel, admin, "knowledge delete", context="K"))
+        await driver.acknowledged(driver.press(admin, gone, "Löschen"))
+        await here.until(lambda: said in gone.text)
+        assert not gone.components
+
+
+async def test_reasons_are_told_in_the_admins_language(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        channel, admin = here.home_channel, here.operator
+        await here.said(channel, admin, "knowledge create", name="K")
+        admin.locale = "de"
+        for option, given, reason in (
+            ("file", Upload(filename="a.pdf", data=PROTECTED), "Das PDF ist mit einem Passwort"),
+            ("file", Upload(filename="a.docx", data=b"PK\x03\x04x"), "Es ist keine Word-Datei"),
+            ("file", Upload(filename="a.zip", data=b"PK"), "Es ist ein Archiv"),
+            ("file", Upload(filename="a.bin", data=b"\0\1" * 9), "Es enthält keinen Text, den"),
+            ("link", "http://127.0.0.1/x", "127.0.0.1 führt zu der Maschine, auf der der Bot"),
+            ("link", "file:///etc/passwd", "Die URL muss mit https:// oder http:// beginnen."),
+            ("link", "https://", "Die URL nennt keinen Host."),
+        ):
+            said = await here.said(channel, admin, "knowledge add", context="K", **{option: given})
+            assert reason in said
+            assert not re.search(r"\b(the|is|It|Only|Send|Save)\b", said), said
 
 
 async def test_members_search_what_their_channel_uses_once_that_is_allowed(tmp_path: Path) -> None:

@@ -7,7 +7,14 @@ import pytest
 
 from chat.admission import Admission
 from chat.embedding import ChosenEmbedders
-from chat.knowledge_admin import File, KnowledgeAdmin, KnowledgeRefused, Written, limit_in_words
+from chat.knowledge_admin import (
+    File,
+    KnowledgeAdmin,
+    KnowledgeRefused,
+    Limited,
+    Written,
+    limit_in_words,
+)
 from chat.services import ChosenServices
 from data.keys import open_keys
 from data.knowledge import Context, Limits, Usage
@@ -108,6 +115,19 @@ async def test_members_who_opted_out_are_not_added(store: Store, admin: Knowledg
 
 
 @pytest.mark.parametrize(
+    ("contexts", "what", "told"),
+    [(19, "contexts", ""), (20, "contexts", "20 of at most 25 contexts"), (25, "documents", "")],
+)
+def test_the_limit_of_contexts_is_told_where_one_is_made(
+    contexts: int, what: Limited, told: str
+) -> None:
+    usage = Usage(contexts=contexts, documents=0, characters=0, limits=Limits())
+    said = limit_in_words(usage, what)
+    assert told in said
+    assert bool(told) is bool(said)
+
+
+@pytest.mark.parametrize(
     ("documents", "characters", "told"),
     [
         (399, 15_999_999, ""),
@@ -127,6 +147,7 @@ async def test_a_limit_that_bites_is_told_with_what_makes_room(
 ) -> None:
     for number in range(25):
         assert isinstance(await admin.create(OWNER, f"c{number}", by=1), Context)
-    with pytest.raises(KnowledgeRefused, match=r"may keep 25 contexts.*/knowledge delete"):
+    with pytest.raises(KnowledgeRefused, match=r"may keep 25 contexts.*/knowledge delete") as said:
         await admin.create(OWNER, "one more", by=1)
+    assert "/knowledge remove" not in str(said.value), "that makes room for no context"
     assert isinstance(await admin.create(STRANGER, "one more", by=1), Context)
