@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
-from benchmarks.tool_success import DATA, variant, written
+from benchmarks.tool_success import DATA, Runner, variant, written
 from chat.tuning.asking import built, scripted
 from chat.tuning.cases import BadCase, Case, read_cases, sample
 from chat.tuning.scores import Did, Outcome, outcome, summary
+from data.store import open_store
 from prompt.demonstrations import demonstrations
 from prompt.stages import NUDGE
 from prompt.values import ToolCall
+from tests.chat.scripted import ScriptedModel, Step, say, wrong
+from tests.chat.scripted import call as asks
 
 TOOLS: list[dict[str, Any]] = [
     {"name": "play", "parameters": {"type": "object", "properties": {"query": {}, "n": {}}}},
@@ -157,6 +160,60 @@ def test_history_is_replayed_as_turns(tmp_path: Path) -> None:
     assert texts[at + 1] == '`play({"query":"a"})`'
     assert "play: on" in texts[at + 2]
     assert texts[at + 3] == "It plays."
+
+
+async def did(tmp_path: Path, one: Case, *steps: Step) -> Did:
+    """What a model that answers so has done; it has to be asked just so often."""
+    model = ScriptedModel(*steps)
+    async with open_store(tmp_path / "home") as store:
+        found = await Runner(model, store, max_tokens=9).run(one, variant("default"))
+    model.check()
+    assert not found.failure
+    return found
+
+
+async def test_a_turn_of_one_step_ends_with_the_first_calls_that_ran(tmp_path: Path) -> None:
+    one = case(tmp_path, expect=play(query="a"))
+    found = await did(tmp_path, one, [asks("play", query="a")])
+    assert outcome(one, found) == "right"
+    found = await did(tmp_path, one, [asks("play", query="a"), asks("skip")])
+    assert outcome(one, found) == "wrong"
+
+
+async def test_a_call_that_did_not_run_may_be_made_good(tmp_path: Path) -> None:
+    one = case(tmp_path, expect=play(query="a"))
+    misnamed = wrong("unknown_tool", "`player({})`", name="player")
+    found = await did(tmp_path, one, [misnamed], [asks("play", query="a")])
+    assert outcome(one, found) == "right"
+    assert outcome(one, await did(tmp_path, one, [misnamed], [say("I cannot.")])) == "missed"
+
+
+async def test_it_is_no_false_call_where_the_model_thinks_better_of_one_that_waited(
+    tmp_path: Path,
+) -> None:
+    one = case(tmp_path)
+    found = await did(tmp_path, one, [asks("play", query="?")], [say("Nice!")])
+    assert outcome(one, found) == "right"
+    found = await did(tmp_path, one, [asks("play", query="?")], [asks("play", query="a")])
+    assert outcome(one, found) == "false"
+
+
+async def test_a_turn_without_words_is_no_silence(tmp_path: Path) -> None:
+    one = case(tmp_path)
+    assert outcome(one, await did(tmp_path, one, [say("")], [say("")])) == "false"
+
+
+async def test_a_tool_may_say_that_there_is_no_such_thing(tmp_path: Path) -> None:
+    one = case(
+        tmp_path,
+        expect=[{"name": "skip"}, play(n=9)],
+        results={"skip": "song 9", "play": "plays"},
+        unless={"play": "There is no such song."},
+    )
+    astray, then, right = asks("play", n=1), asks("skip"), asks("play", n=9)
+    found = await did(tmp_path, one, [astray], [then], [right], [say("It plays.")])
+    assert [each.arguments for each in found.calls] == [{}, {"n": 9}]
+    assert outcome(one, found) == "right"
 
 
 def test_variants_are_settings(tmp_path: Path) -> None:
