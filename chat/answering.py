@@ -5,7 +5,6 @@ speaking to the bot; everything that is answered without one can be switched off
 are not valid each part falls back to its default.
 """
 
-import asyncio
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -225,7 +224,6 @@ class AnsweringSettings:
         self._store = store
         self._held: dict[int, Answering] = {}
         self._changes = 0
-        self._changing = asyncio.Lock()
         store.settings.watched_by(self._forget)
 
     async def of(self, guild_id: int) -> Answering:
@@ -240,11 +238,14 @@ class AnsweringSettings:
 
     async def change(self, guild_id: int, change: Callable[[Answering], Answering]) -> Answering:
         """Store what `change` makes of the settings; what it raises passes through."""
-        async with self._changing:  # else one of two changes at once would be lost
-            present = answering_of(await self._store.settings.values(guild_id, ""))
-            wanted = change(present)
-            value = wanted.stored() if wanted != DEFAULTS else None
-            await self._store.settings.put(guild_id, "", ANSWERING, value)
+        wanted = DEFAULTS
+
+        def changed(present: Json) -> Json:
+            nonlocal wanted
+            wanted = change(answering_of({ANSWERING: present}))
+            return wanted.stored() if wanted != DEFAULTS else None
+
+        await self._store.settings.change(guild_id, "", ANSWERING, changed)
         return wanted
 
     def _forget(self, guild_id: int) -> None:

@@ -57,7 +57,6 @@ class Policies:
     """What a guild's admins chose about its tools."""
 
     store: Store
-    _changing: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False, compare=False)
 
     async def stored(self, guild_id: int) -> Mapping[str, Json]:
         """The guild-wide settings, as tools.policy.policy_of reads them."""
@@ -65,15 +64,17 @@ class Policies:
 
     async def choose(self, guild_id: int, tool: str, policy: Policy | None) -> None:
         """Set the policy of a tool, by its registered name, or go back to its default."""
-        async with self._changing:  # else one of two changes at once would be lost
-            present = (await self.stored(guild_id)).get(POLICIES)
+
+        def change(present: Json) -> Json:
             policies: dict[str, Json] = {}
             if isinstance(present, dict):
                 policies.update(cast("dict[str, Json]", present))
             policies.pop(tool, None)
             if policy is not None:
                 policies[tool] = policy
-            await self.store.settings.put(guild_id, "", POLICIES, policies or None)
+            return policies or None
+
+        await self.store.settings.change(guild_id, "", POLICIES, change)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

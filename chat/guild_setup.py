@@ -33,7 +33,7 @@ from prompt.events import ReasoningDelta, TextDelta
 from prompt.prompt import Prompt
 from prompt.snapshot import Budget, Snapshot
 from prompt.surface import ToolSurface
-from prompt.values import TextPart, Turn
+from prompt.values import Json, TextPart, Turn
 from prompt.verbatim import ToolConfig, Verdict
 from providers.base import EndpointError, Provider, Replan, RequestOptions
 from providers.openai.address import normalised
@@ -262,15 +262,17 @@ class GuildSetup:
         own = [each.base_url for each in await self._store.endpoints.all(guild_id)]
         if url and url not in own:
             raise SetupRefused("This server has no endpoint of that URL. /config endpoints has.")
-        wide = await self._store.settings.values(guild_id, "")
-        chosen = channel_models(wide)
-        chosen.pop(channel_id, None)
-        if name:
-            chosen[channel_id] = ChannelModel(model=name, url=url, operators=not own)
-        if len(chosen) > MOST_CHANNELS:
-            raise SetupRefused(f"{MOST_CHANNELS} channels have models of their own, the most.")
-        stored = {str(id_): asdict(each) for id_, each in sorted(chosen.items())}
-        await self._store.settings.put(guild_id, "", CHANNEL_MODELS, stored or None)
+
+        def change(present: Json) -> Json:
+            chosen = channel_models({CHANNEL_MODELS: present})
+            chosen.pop(channel_id, None)
+            if name:
+                chosen[channel_id] = ChannelModel(model=name, url=url, operators=not own)
+            if len(chosen) > MOST_CHANNELS:
+                raise SetupRefused(f"{MOST_CHANNELS} channels have models of their own, the most.")
+            return {str(id_): asdict(each) for id_, each in sorted(chosen.items())} or None
+
+        await self._store.settings.change(guild_id, "", CHANNEL_MODELS, change)
         is_listed = not url or url == own[0]
         return _unlisted(name, await self.models(guild_id, by=by)) if is_listed else ""
 

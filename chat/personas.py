@@ -197,20 +197,35 @@ class Personas:
     ) -> tuple[str, ...]:
         """Set them; without any the channel is like the others. See `set_server`."""
         doubts = _checked({"persona": texts.persona, "notes": texts.notes})
-        wide = await self._store.settings.values(guild_id, "")
-        all_texts = channel_texts(wide)
-        all_texts.pop(channel_id, None)
-        texts = replace(texts, persona=texts.persona.strip(), notes=texts.notes.strip())
-        if texts.persona or texts.notes:
-            all_texts[channel_id] = texts
-        if len(all_texts) > MOST_CHANNELS:
-            raise TextRefused(
-                f"{MOST_CHANNELS} channels have texts of their own, which is the most. Empty those "
-                "of another channel first."
-            )
-        stored = {str(id_): each.as_json for id_, each in sorted(all_texts.items())}
-        await self._store.settings.put(guild_id, "", CHANNEL_TEXTS, stored or None)
+        await self._change_channel(guild_id, channel_id, lambda _: texts)
         return doubts
+
+    async def switch_how(self, guild_id: int, channel_id: int) -> None:
+        """Let a channel's persona come in the place of the server's instead of behind it, or the
+        other way round."""
+
+        def other(texts: ChannelTexts) -> ChannelTexts:
+            return replace(texts, how="append" if texts.how == "replace" else "replace")
+
+        await self._change_channel(guild_id, channel_id, other)
+
+    async def _change_channel(
+        self, guild_id: int, channel_id: int, change: Callable[[ChannelTexts], ChannelTexts]
+    ) -> None:
+        def changed(present: Json) -> Json:
+            all_texts = channel_texts({CHANNEL_TEXTS: present})
+            texts = change(all_texts.pop(channel_id, ChannelTexts()))
+            texts = replace(texts, persona=texts.persona.strip(), notes=texts.notes.strip())
+            if texts.persona or texts.notes:
+                all_texts[channel_id] = texts
+            if len(all_texts) > MOST_CHANNELS:
+                raise TextRefused(
+                    f"{MOST_CHANNELS} channels have texts of their own, which is the most. Empty "
+                    "those of another channel first."
+                )
+            return {str(id_): each.as_json for id_, each in sorted(all_texts.items())} or None
+
+        await self._store.settings.change(guild_id, "", CHANNEL_TEXTS, changed)
 
     async def preview(self, place: Place, *, default: str, model: str) -> Texts:
         """What a turn in a place would be told now."""

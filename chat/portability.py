@@ -26,8 +26,8 @@ from chat.personas import (
 from chat.quotas import BUDGET, LIMITS, are_limits, is_budget
 from chat.tool_settings import PORTABLE, is_setting
 from chat.usage import PRICES, are_prices
-from data.endpoints import MOST, GuildEndpoint
-from data.keys import origin
+from data.endpoints import MOST
+from data.guild_settings import Everything
 from data.store import Store
 from prompt.templates import BadTemplate, check
 from prompt.values import Json
@@ -124,46 +124,18 @@ class Portability:
                 reading.fine(f"endpoint: {address}")
         if not all(line.fine for line in reading.lines):
             return Imported(lines=reading.lines, done=False)
-        present = await self._store.settings.values(guild_id, "")
-        kept = {name: value for name, value in present.items() if name not in reading.covered}
-        wide = {**kept, **reading.wide}
-        await self._put_endpoints(guild_id, checked_ones, by=by)
+
+        def imported(present: Everything) -> Everything:
+            wide = present.get("", {})
+            kept = {name: value for name, value in wide.items() if name not in reading.covered}
+            return {"": {**kept, **reading.wide}, **reading.switches}
+
+        wanted = list(dict.fromkeys(checked_ones))
+        await self._store.endpoints.replace(guild_id, wanted, set_by=by)
         if any(each.sealed_key is None for each in await self._setup.endpoints(guild_id)):
             reading.fine("An endpoint has no key. Enter one with /config setup if it needs it")
-        await self._store.settings.replace(guild_id, {"": wide, **reading.switches})
+        await self._store.settings.rewrite(guild_id, imported)
         return Imported(lines=reading.lines, done=True)
-
-    async def _put_endpoints(
-        self, guild_id: int, wanted: Sequence[tuple[str, str, bool]], *, by: int
-    ) -> None:
-        """Put endpoints (URL, model, whether it may be private) in the place of the guild's."""
-        present = await self._setup.endpoints(guild_id)
-        names = [(url, model) for url, model, _ in wanted]
-        for each in present:
-            if (each.base_url, each.model) not in names:
-                await self._store.endpoints.remove_one(guild_id, each.id)
-        for url, model, allow_private in wanted:
-            await self._store.endpoints.put(
-                guild_id,
-                base_url=url,
-                model=model,
-                sealed_key=_key_among(present, url),
-                allow_private=allow_private,
-                set_by=by,
-                added=True,
-            )
-        for each in await self._setup.endpoints(guild_id):
-            now = [(one.base_url, one.model) for one in await self._setup.endpoints(guild_id)]
-            name = each.base_url, each.model
-            await self._store.endpoints.move(
-                guild_id, each.id, by=names.index(name) - now.index(name)
-            )
-
-
-def _key_among(endpoints: Sequence[GuildEndpoint], url: str) -> str | None:
-    """The key that is kept for the origin of a URL."""
-    keys = [each.sealed_key for each in endpoints if origin(each.base_url) == origin(url)]
-    return next((key for key in keys if key is not None), None)
 
 
 class _Reading:

@@ -144,8 +144,19 @@ class Quotas:
 
     async def set_limits(self, guild_id: int, limits: Limits) -> None:
         """Keep the limits of a guild."""
-        value = limits.stored() if limits != Limits() else None
-        await self._store.settings.put(guild_id, "", LIMITS, value)
+        await self.change_limits(guild_id, lambda _: limits)
+
+    async def change_limits(self, guild_id: int, change: Callable[[Limits], Limits]) -> Limits:
+        """Keep what `change` makes of the limits of a guild; what it raises passes through."""
+        wanted = Limits()
+
+        def changed(present: Json) -> Json:
+            nonlocal wanted
+            wanted = change(limits_of({LIMITS: present}))
+            return wanted.stored() if wanted != Limits() else None
+
+        await self._store.settings.change(guild_id, "", LIMITS, changed)
+        return wanted
 
     async def set_budget(self, guild_id: int, budget: Budget) -> None:
         """Keep a budget."""

@@ -143,9 +143,12 @@ class Switchboard:
             models = checked_models(change.dispatch)
             async with self._routes.serving(guild_id) as route:
                 key = route.key
-            wide = await self._store.settings.values(guild_id or 0, "")
-            stored = {**tool_settings(wide).dispatch_models, key: models}
-            given[DISPATCH_MODELS] = {name: list(each) for name, each in stored.items() if each}
+
+            def dispatched(present: Json) -> Json:
+                stored = {**tool_settings({DISPATCH_MODELS: present}).dispatch_models, key: models}
+                return {name: list(each) for name, each in stored.items() if each} or None
+
+            await self._store.settings.change(guild_id or 0, "", DISPATCH_MODELS, dispatched)
         for name, value in given.items():
             if value is not None:
                 await self._store.settings.put(guild_id or 0, "", name, value)
@@ -164,12 +167,15 @@ class Switchboard:
         """Switch one tool on or off, or with None back to its default; how it is listed then.
         ValueError says that there is no such tool."""
         await self._known(guild_id, [name])
-        wide = await self._store.settings.values(guild_id or 0, "")
-        switched = dict(tool_settings(wide).gates.switched)
-        switched.pop(name, None)
-        if on is not None:
-            switched[name] = on
-        await self._store.settings.put(guild_id or 0, "", TOOLS, switched or None)
+
+        def change(present: Json) -> Json:
+            switched = dict(tool_settings({TOOLS: present}).gates.switched)
+            switched.pop(name, None)
+            if on is not None:
+                switched[name] = on
+            return {**switched} or None
+
+        await self._store.settings.change(guild_id or 0, "", TOOLS, change)
         return next(tool for tool in await self.tools(guild_id) if tool.name == name)
 
     async def _known(self, guild_id: int | None, names: Sequence[str]) -> None:

@@ -109,17 +109,20 @@ class UsageLedger:
     async def set_price(self, owner: int, model: str, price: Price | None) -> None:
         """Set, or with None forget, the price of an owner's model. ValueError says what is
         wrong."""
-        prices = dict(prices_of(await self._store.settings.values(owner, "")))
-        prices.pop(model, None)
-        if price is not None:
-            prices[model] = price
-        if len(prices) > MOST_PRICES:
-            raise ValueError(f"At most {MOST_PRICES} models can have a price.")
-        stored: Json = {
-            name: {"prompt": one.prompt, "cached": one.cached, "completion": one.completion}
-            for name, one in prices.items()
-        }
-        await self._store.settings.put(owner, "", PRICES, stored or None)
+
+        def change(present: Json) -> Json:
+            prices = dict(prices_of({PRICES: present}))
+            prices.pop(model, None)
+            if price is not None:
+                prices[model] = price
+            if len(prices) > MOST_PRICES:
+                raise ValueError(f"At most {MOST_PRICES} models can have a price.")
+            return {
+                name: {"prompt": one.prompt, "cached": one.cached, "completion": one.completion}
+                for name, one in prices.items()
+            } or None
+
+        await self._store.settings.change(owner, "", PRICES, change)
 
     async def prices(self, owner: int) -> Mapping[str, Price]:
         """The prices that an owner has set, by model."""

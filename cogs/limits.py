@@ -77,9 +77,8 @@ class LimitCommands(commands.Cog):
     ) -> None:
         guild_id = guild_of(interaction)
         if managers is not None:
-            present = await self._quotas.limits(guild_id)
-            changed = replace(present, exempt=managers == "unlimited")
-            await self._quotas.set_limits(guild_id, changed)
+            exempt = managers == "unlimited"
+            await self._quotas.change_limits(guild_id, lambda now: replace(now, exempt=exempt))
         if whose is None:
             limits = await self._quotas.limits(guild_id)
             await answer_privately(interaction, limits_text(limits, interaction.locale))
@@ -193,12 +192,12 @@ class LimitForm(Form):
         try:
             numbers = {name: whole_number(field.value) for name, field in self._fields.items()}
             limit = Limit(**numbers)
-            present = await self._quotas.limits(self._guild_id)
-            limits = _with_limit(present, self._target, limit)
+            limits = await self._quotas.change_limits(
+                self._guild_id, lambda now: _with_limit(now, self._target, limit)
+            )
         except ValueError as error:
             content = _unchanged(error, interaction.locale)
         else:
-            await self._quotas.set_limits(self._guild_id, limits)
             content = limits_text(limits, interaction.locale)
         await interaction.edit_original_response(
             content=content, allowed_mentions=discord.AllowedMentions.none()

@@ -97,9 +97,7 @@ class PersonaCommands(commands.Cog):
                 )
             elif custom_id == _HOW_ID:
                 await interaction.response.defer()
-                own = await self._personas.channel(guild_id, channel_id)
-                other = "append" if own.how == "replace" else "replace"
-                await self._personas.set_channel(guild_id, channel_id, replace(own, how=other))
+                await self._personas.switch_how(guild_id, channel_id)
                 await self._show(interaction)
             else:
                 await interaction.response.defer(ephemeral=True, thinking=True)

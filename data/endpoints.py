@@ -16,6 +16,9 @@ from data.keys import origin
 from data.times import from_column, to_column
 
 _OF_GUILD = "SELECT * FROM endpoints WHERE guild_id = ? ORDER BY position"
+_PUT = """INSERT OR REPLACE INTO endpoints
+    (id, guild_id, position, base_url, model, sealed_key, allow_private, set_by, at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 
 MOST = 5
 """Endpoints that a guild may have."""
@@ -82,7 +85,7 @@ class GuildEndpoints:
             former = next(iter(same if added else present), None)
             if added and former is None and len(present) >= MOST:
                 raise TooMany(f"A server can have {MOST} endpoints. Remove one before.")
-            endpoint_id = f"guild:{guild_id}:{secrets.token_hex(8)}"
+            endpoint_id = _new_id(guild_id)
             position = 0 if former is None else former["position"]
             if former is None and present:
                 position = present[-1]["position"] + 1
@@ -93,9 +96,7 @@ class GuildEndpoints:
             if sealed_key is None:
                 sealed_key = _key_for(base_url, [former, *present] if former else present)
             await transaction.run(
-                """INSERT OR REPLACE INTO endpoints
-                    (id, guild_id, position, base_url, model, sealed_key, allow_private, set_by, at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+                _PUT,
                 endpoint_id,
                 guild_id,
                 position,
@@ -106,6 +107,31 @@ class GuildEndpoints:
                 set_by,
                 to_column(datetime.now(UTC)),
             )
+
+    async def replace(
+        self, guild_id: int, wanted: Sequence[tuple[str, str, bool]], *, set_by: int
+    ) -> None:
+        """Put endpoints (URL, model, whether it may be private) in the place of the guild's, in
+        this order. Those that were there stay what they are, and their keys with their origins."""
+        async with self._database.transaction() as transaction:
+            present = await transaction.run(_OF_GUILD, guild_id)
+            former = {(row["base_url"], row["model"]): row for row in present}
+            for name in former.keys() - {(url, model) for url, model, _ in wanted}:
+                await _forget(transaction, former[name]["id"])
+            for position, (url, model, allow_private) in enumerate(wanted):
+                same = [former[url, model]] if (url, model) in former else []
+                await transaction.run(
+                    _PUT,
+                    same[0]["id"] if same else _new_id(guild_id),
+                    guild_id,
+                    position,
+                    url,
+                    model,
+                    _key_for(url, [*same, *present]),
+                    allow_private,
+                    set_by,
+                    to_column(datetime.now(UTC)),
+                )
 
     async def set_model(self, guild_id: int, model: str) -> None:
         """Choose another model at the guild's first endpoint; nothing happens if it has none."""
@@ -143,6 +169,10 @@ class GuildEndpoints:
         async with self._database.transaction() as transaction:
             for row in await transaction.run(_OF_GUILD, guild_id):
                 await _forget(transaction, row["id"])
+
+
+def _new_id(guild_id: int) -> str:
+    return f"guild:{guild_id}:{secrets.token_hex(8)}"
 
 
 def _key_for(base_url: str, rows: Sequence[sqlite3.Row]) -> str | None:

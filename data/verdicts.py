@@ -5,9 +5,16 @@ one that a guild brought is its id, so that guilds do not learn from each other.
 """
 
 import json
+import sqlite3
+from collections.abc import Callable, Sequence
 
 from data.database import Database
 from prompt.verbatim import Verdict
+
+_KNOWN = (
+    "SELECT structured_calls, refuses_tools_field, reason, learnt, token_ratio, cut_at "
+    "FROM verdicts WHERE endpoint = ? AND model = ?"
+)
 
 
 class Verdicts:
@@ -18,26 +25,21 @@ class Verdicts:
 
     async def get(self, endpoint: str, model: str) -> Verdict:
         """The stored verdict, or the one that says that nothing is known yet."""
-        rows = await self._database.read(
-            "SELECT structured_calls, refuses_tools_field, reason, learnt, token_ratio, cut_at "
-            "FROM verdicts WHERE endpoint = ? AND model = ?",
-            endpoint,
-            model,
-        )
-        if not rows:
-            return Verdict()
-        return Verdict(
-            structured_calls=bool(rows[0]["structured_calls"]),
-            refuses_tools_field=bool(rows[0]["refuses_tools_field"]),
-            reason=rows[0]["reason"],
-            learnt=json.loads(rows[0]["learnt"]),
-            token_ratio=rows[0]["token_ratio"],
-            cut_at=rows[0]["cut_at"],
-        )
+        return _verdict(await self._database.read(_KNOWN, endpoint, model))
 
     async def put(self, endpoint: str, model: str, verdict: Verdict) -> None:
         """Replace what is known."""
+        await self.change(endpoint, model, lambda _: verdict)
+
+    async def change(
+        self, endpoint: str, model: str, change: Callable[[Verdict], Verdict]
+    ) -> tuple[Verdict, Verdict]:
+        """Replace what is known by what `change` makes of it; both, the former first. Of several
+        changes at once none is lost."""
         async with self._database.transaction() as transaction:
+            former = _verdict(await transaction.run(_KNOWN, endpoint, model))
+            if (verdict := change(former)) == former:
+                return former, verdict
             await transaction.run(
                 """INSERT INTO verdicts
                     (endpoint, model, structured_calls, refuses_tools_field, reason, learnt,
@@ -59,3 +61,17 @@ class Verdicts:
                 verdict.token_ratio,
                 verdict.cut_at,
             )
+        return former, verdict
+
+
+def _verdict(rows: Sequence[sqlite3.Row]) -> Verdict:
+    if not rows:
+        return Verdict()
+    return Verdict(
+        structured_calls=bool(rows[0]["structured_calls"]),
+        refuses_tools_field=bool(rows[0]["refuses_tools_field"]),
+        reason=rows[0]["reason"],
+        learnt=json.loads(rows[0]["learnt"]),
+        token_ratio=rows[0]["token_ratio"],
+        cut_at=rows[0]["cut_at"],
+    )

@@ -141,3 +141,28 @@ async def test_a_fallback_on_the_same_origin_has_its_key_and_on_another_none(dat
     await put(endpoints, 1, model="n", sealed_key=None, added=True)
     await put(endpoints, 1, base_url="https://elsewhere.example/v1", sealed_key=None, added=True)
     assert [each.sealed_key for each in await endpoints.all(1)] == ["sealed", "sealed", None]
+
+
+async def test_others_are_put_in_the_place_of_all(database: Database):
+    endpoints, verdicts = GuildEndpoints(database), Verdicts(database)
+    await put(endpoints, 1, model="stays")
+    await put(endpoints, 1, base_url="https://gone.example/v1", added=True)
+    await put(endpoints, 2, model="others")
+    stays, gone = await endpoints.all(1)
+    for each in (stays, gone):
+        await verdicts.put(each.id, "m", Verdict(structured_calls=True))
+    wanted = [
+        ("https://new.example/v1", "n", True),
+        ("https://llm.example/v1", "stays", False),
+        ("https://llm.example/v1", "also", False),
+    ]
+    await endpoints.replace(1, wanted, set_by=6)
+    found = await endpoints.all(1)
+    assert [(each.base_url, each.model, each.allow_private) for each in found] == wanted
+    assert [each.sealed_key for each in found] == [None, "sealed", "sealed"]
+    assert found[1].id == stays.id
+    assert (await verdicts.get(stays.id, "m")).structured_calls
+    assert await verdicts.get(gone.id, "m") == Verdict()
+    assert [each.model for each in await endpoints.all(2)] == ["others"]
+    await endpoints.replace(1, [], set_by=6)
+    assert await endpoints.all(1) == []

@@ -1,5 +1,7 @@
 """An admin's choices, by guild and model."""
 
+import asyncio
+
 import pytest
 
 from data.database import Database
@@ -54,3 +56,35 @@ async def test_everything_of_a_guild_can_be_taken_out_and_put_in_its_place(datab
     await settings.replace(1, {})
     assert await settings.everything(1) == {}
     assert await settings.everything(2) == {"": {"a": "other"}}
+
+
+async def test_of_changes_at_once_none_is_lost(database: Database):
+    settings = GuildSettings(database)
+
+    async def add(number: int) -> None:
+        def one_more(present: Json) -> Json:
+            return [*(present if isinstance(present, list) else ()), number]
+
+        await settings.change(1, "", "numbers", one_more)
+
+    await asyncio.gather(*(add(number) for number in range(10)))
+    match (await settings.values(1, ""))["numbers"]:
+        case [*numbers]:
+            assert set(numbers) == set(range(10))
+        case other:
+            raise AssertionError(other)
+
+
+async def test_a_change_that_raises_changes_nothing(database: Database):
+    settings = GuildSettings(database)
+    await settings.put(1, "", "a", 1)
+    told: list[int] = []
+    settings.watched_by(told.append)
+
+    def refuse(present: Json) -> Json:
+        raise ValueError(f"not in place of {present}")
+
+    with pytest.raises(ValueError, match="not in place of 1"):
+        await settings.change(1, "", "a", refuse)
+    assert await settings.values(1, "") == {"a": 1}
+    assert told == []

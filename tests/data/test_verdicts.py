@@ -1,5 +1,8 @@
 """What was learnt about endpoints."""
 
+import asyncio
+from dataclasses import replace
+
 from data.database import Database
 from data.verdicts import Verdicts
 from prompt.verbatim import Verdict
@@ -35,3 +38,16 @@ async def test_how_tokens_are_counted_and_where_a_prompt_was_cut_is_kept(databas
     counted = Verdict(token_ratio=0.8125, cut_at=4077)
     await verdicts.put("http://host/v1", "m", counted)
     assert await verdicts.get("http://host/v1", "m") == counted
+
+
+async def test_of_changes_at_once_none_is_lost(database: Database):
+    verdicts = Verdicts(database)
+
+    async def learn(name: str) -> None:
+        await verdicts.change(
+            "http://host/v1", "m", lambda now: replace(now, learnt={**now.learnt, name: "on"})
+        )
+
+    names = [f"switch {number}" for number in range(10)]
+    await asyncio.gather(*(learn(name) for name in names))
+    assert (await verdicts.get("http://host/v1", "m")).learnt == dict.fromkeys(names, "on")
