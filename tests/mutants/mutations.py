@@ -420,8 +420,8 @@ MUTATIONS = (
         (
             "the schema is asked",
             "arguments.py",
-            "    if found:\n        return BindFailure(problems=tuple(found))\n    return Bound",
-            "    return Bound",
+            "    if found:\n        return BindFailure(",
+            "    if found and not bent:\n        return BindFailure(",
         ),
         (
             "the schema is told",
