@@ -44,6 +44,11 @@ _MEDIA_SUFFIXES = frozenset(_SUFFIXES.split())
 """What holds no text: taken only where it proves to be UTF-8, as names and types may be wrong."""
 _MOST_NOISE = 0.02
 """Share of characters that stand in no text, from which on it is none."""
+_SOME_NOISE = 4
+"""As many do no harm in the shortest text."""
+_NOISE = frozenset({"Cc", "Cn", "Cs"})
+"""Kinds of characters: control characters, and what no character is. Those for private use are not
+among them: fonts with icons use them."""
 _TYPED = frozenset("\t\n\r\f\v\b\x1b\x85\ufeff")
 """Control characters that stand in texts, those of terminals among them."""
 _META_CHARSET = re.compile(
@@ -113,10 +118,10 @@ def _meant(text: str) -> str:
     sample = text[:_SAMPLE]
     noise = sum(
         character not in _TYPED
-        and (character == "\ufffd" or unicodedata.category(character) in {"Cc", "Cn", "Co", "Cs"})
+        and (character == "\ufffd" or unicodedata.category(character) in _NOISE)
         for character in sample
     )
-    if noise > _MOST_NOISE * len(sample):
+    if noise > max(_SOME_NOISE, _MOST_NOISE * len(sample)):
         raise JobRefused(_UNREADABLE)
     return text
 
