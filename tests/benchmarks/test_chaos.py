@@ -11,7 +11,7 @@ _LONG = ("torrent", "stalls", "slow")
 
 async def test_every_turn_ends_whatever_goes_wrong() -> None:
     ways = [way for way in WAYS if way not in _LONG]
-    told = await chaos(20, 11, ways=ways, places=20)
+    told = await chaos(20, 3, ways=ways, places=20)
     assert told["faults"] == []
     outcomes = cast("dict[str, dict[str, Any]]", told["outcomes"])
     ended = [outcome for found in outcomes.values() for outcome in found]
