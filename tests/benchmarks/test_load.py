@@ -37,7 +37,8 @@ def test_the_goal_follows_the_cadence_that_discord_leaves(streams: int, seconds:
         ({"unfinished_turns": 1}, ["unfinished_turns: 1"]),
         ({"growth_percent": 5.1}, ["growth_percent is 5.1, over 5.0"]),
         ({"more_tasks": 3}, ["more_tasks is 3, over 2.0"]),
-        ({"more_open_files": 2}, []),
+        ({"more_open_files": 20}, []),
+        ({"more_open_files": 21}, ["more_open_files is 21, over 20.0"]),
     ],
 )
 def test_what_is_over_a_goal_is_a_fault(figures: dict[str, object], found: list[str]) -> None:
