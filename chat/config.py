@@ -81,6 +81,16 @@ def checked(name: str, value: str) -> str:
     return plain
 
 
+def as_word(value: Json) -> str:
+    """A value as somebody who sets it writes it: JSON has words for on and off, and numbers, of its
+    own. Empty for what is neither."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value) if isinstance(value, str | int) else ""
+
+
 def switches(
     stored: Mapping[str, Json], learnt: Mapping[str, str] = NOTHING_LEARNT
 ) -> tuple[Switch, ...]:
@@ -89,7 +99,7 @@ def switches(
 
 
 def _switch(spec: SwitchSpec, stored: Json, learnt: str | None) -> Switch:
-    own = spec.read(stored) if isinstance(stored, str) else None
+    own = spec.read(as_word(stored))
     taught = None if learnt is None else spec.read(learnt)
     value = own or taught or spec.default
     return Switch(

@@ -12,7 +12,7 @@ from typing import cast
 
 from chat.admission import CHANNELS
 from chat.answering import ANSWERING, is_answering
-from chat.config import checked
+from chat.config import as_word, checked
 from chat.endpoints import CHANNEL_MODELS, LAST_RESORT, channel_models, read_channel_model
 from chat.entries import SetupRefused, checked_model
 from chat.guild_setup import GuildSetup
@@ -336,7 +336,7 @@ class _Reading:
         read: dict[str, Json] = {}
         for switch, value in values.items():
             try:
-                read[switch] = checked(switch[:100], value if isinstance(value, str) else "")
+                read[switch] = checked(switch[:100], as_word(value))
             except ValueError as error:
                 self.wrong(f"switches of {name}: {error}")
             else:

@@ -6,6 +6,7 @@ import pytest
 
 from chat.config import (
     TurnConfig,
+    as_word,
     checked,
     is_open,
     parallelism,
@@ -16,6 +17,7 @@ from chat.config import (
 from chat.reply import ReplyStyle
 from chat.scheduler import Parallelism
 from chat.switches import SWITCHES, THEMES
+from prompt.values import Json
 from prompt.verbatim import ToolConfig, ToolMode
 from providers.wire import WIRE_NAMES, Change, Wire
 
@@ -108,6 +110,26 @@ def test_a_wrong_value_is_answered_with_the_right_ones(value: str) -> None:
 def test_a_wrong_name_is_answered_with_the_right_ones() -> None:
     with pytest.raises(ValueError, match=r"no switch 'mode'. There are: tool_mode, has_tools"):
         checked("mode", "auto")
+
+
+@pytest.mark.parametrize(
+    ("name", "stored", "value"),
+    [
+        ("nudge", False, "off"),
+        ("nudge", True, "on"),
+        ("template_opens_think", False, "no"),
+        ("template_opens_think", True, "yes"),
+        ("usage_in_stream", False, "off"),
+        ("context_window", 8192, "8192"),
+        ("context_window", 8192.0, "8192"),
+        ("repeat_limit", 3, "3"),
+    ],
+)
+def test_what_json_has_for_a_value_is_one(name: str, stored: Json, value: str) -> None:
+    """Settings that were brought along, or written by another version."""
+    (switch,) = [each for each in switches({name: stored}) if each.name == name]
+    assert (switch.value, switch.is_set) == (value, True)
+    assert checked(name, as_word(stored)) == value
 
 
 def test_nothing_stored_is_the_default() -> None:

@@ -272,7 +272,8 @@ async def test_a_key_stays_where_the_file_names_the_same_server(desk: Desk) -> N
         ({"channels": "100"}, "must be a list"),
         ({"switches": {"m": {"nudge": "maybe"}}}, "nudge is one of"),
         ({"switches": {"m": {"persona": "x"}}}, "There is no switch 'persona'"),
-        ({"switches": {"m": {"nudge": 1}}}, "nudge is one of"),
+        ({"switches": {"m": {"nudge": 2}}}, "nudge is one of"),
+        ({"switches": {"m": {"nudge": ["on"]}}}, "nudge is one of"),
         ({"switches": {"": {"model": "big"}}}, "must be named"),
         ({"switches": {"m": "off"}}, "hold an object"),
         ({"switches": []}, "must be an object"),
@@ -304,6 +305,13 @@ async def test_every_line_is_reported_not_only_the_first_that_is_wrong(desk: Des
     assert [line.fine for line in imported.lines].count(False) == 2
     assert any(line.fine and line.what.startswith("persona") for line in imported.lines)
     assert any(line.fine and "nudge is off" in line.what for line in imported.lines)
+
+
+async def test_switches_may_be_written_as_json_has_them(store: Store, desk: Desk) -> None:
+    given = {"nudge": False, "context_window": 8192, "has_tools": True}
+    assert (await read_in(desk, VALID | {"switches": {"m": given}})).done
+    kept = await store.settings.values(GUILD, "m")
+    assert kept == {"nudge": "off", "context_window": "8192", "has_tools": "on"}
 
 
 async def test_a_file_does_not_choose_a_model_of_the_operators(store: Store, desk: Desk) -> None:
