@@ -36,17 +36,25 @@ LAST_RESORT = "operator_as_last_resort"
 class Route:
     """An endpoint that serves a guild.
 
-    `key` is what verdicts on it are kept under. `owner` is the guild that brought it, 0 for the
-    operator. `rank` is its place in the guild's order, 0 for the first. `settings_hold` tells that
-    it is the endpoint for which the operator's settings name a window. `secrets` are the guild's.
+    `key` is what verdicts on it are kept under: a server at another address is another one. `id`
+    names its place in what admins have set, whatever its address. `owner` is the guild that brought
+    it, 0 for the operator. `rank` is its place in the guild's order, 0 for the first.
+    `settings_hold` tells that it is the endpoint for which the operator's settings name a window.
+    `secrets` are the guild's.
     """
 
     provider: Provider
     key: str
+    id: str = ""
     owner: int = 0
     rank: int = 0
     settings_hold: bool = True
     secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What settings may call it: by its id, and earlier by its key."""
+        return (self.id, self.key) if self.id else (self.key,)
 
     @property
     def in_place_of_another(self) -> str:
@@ -110,6 +118,11 @@ class Operators:
 
     place: int = 0
     model: str = ""
+
+    @property
+    def id(self) -> str:
+        """Names it, and stays when its address or model changes."""
+        return f"operator:{self.place}"
 
 
 Wanted: TypeAlias = GuildEndpoint | Operators
@@ -249,7 +262,7 @@ class Endpoints:
             Listed(name=each.id, model=each.model, url=each.base_url)
             if isinstance(each, GuildEndpoint)
             else Listed(
-                name=f"operator:{each.place}",
+                name=each.id,
                 model=each.model or self._operators[each.place].model,
             )
             for each in order
@@ -318,7 +331,12 @@ class Endpoints:
         if isinstance(wanted, Operators):
             made = self._operators[wanted.place]
             provider = self._with_model(wanted.model) if wanted.model else made
-            return Route(provider=provider, key=made.endpoint, settings_hold=wanted.place == 0)
+            return Route(
+                provider=provider,
+                key=made.endpoint,
+                id=wanted.id,
+                settings_hold=wanted.place == 0,
+            )
         try:
             key = self.unsealed(wanted)
         except KeyLost as error:

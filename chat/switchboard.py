@@ -116,7 +116,7 @@ class Switchboard:
     async def exposure(self, guild_id: int | None) -> Exposure:
         """How the guild's tools are exposed."""
         async with self._routes.serving(guild_id) as route:
-            key = route.key
+            names = route.names
         overview, toolbox = await self._seen(guild_id)
         settings, gates = toolbox.settings, toolbox.settings.gates
         return Exposure(
@@ -124,7 +124,7 @@ class Switchboard:
             read_only=gates.read_only,
             web=gates.web,
             images=gates.images,
-            dispatch=settings.dispatch_models.get(key, ()),
+            dispatch=settings.models_of(names),
             allowlist=None if gates.allowlist is None else sorted(gates.allowlist),
             now=overview.exposure,
         )
@@ -142,10 +142,12 @@ class Switchboard:
         if change.dispatch is not None:
             models = checked_models(change.dispatch)
             async with self._routes.serving(guild_id) as route:
-                key = route.key
+                id_, *former = route.names
 
             def dispatched(present: Json) -> Json:
-                stored = {**tool_settings({DISPATCH_MODELS: present}).dispatch_models, key: models}
+                lists = tool_settings({DISPATCH_MODELS: present}).dispatch_models
+                others = {name: each for name, each in lists.items() if name not in former}
+                stored = {**others, id_: models}
                 return {name: list(each) for name, each in stored.items() if each} or None
 
             await self._store.settings.change(guild_id or 0, "", DISPATCH_MODELS, dispatched)

@@ -5,7 +5,7 @@ is left out with a warning, and the rest holds.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -35,16 +35,22 @@ _MOST_ENTRIES = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSettings:
-    """The settings of one guild. `dispatch_models` are the models, by key of the endpoint, whose
-    requests stay the same whatever tools were loaded; `*` stands for any."""
+    """The settings of one guild. `dispatch_models` are the models, by id of the endpoint, or its
+    key in older settings, whose requests stay the same whatever tools were loaded; `*` stands for
+    any."""
 
     mode: ExposureMode = "upfront"
     gates: Gates = field(default=Gates())
     dispatch_models: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
 
-    def is_stable(self, endpoint: str, model: str) -> bool:
-        """Whether the stable dispatcher is on for a model of an endpoint."""
-        listed = self.dispatch_models.get(endpoint, ())
+    def models_of(self, names: Iterable[str]) -> Sequence[str]:
+        """The models listed for an endpoint, by the first of its names that is known."""
+        lists = self.dispatch_models
+        return next((lists[name] for name in names if name in lists), ())
+
+    def is_stable(self, names: Iterable[str], model: str) -> bool:
+        """Whether the stable dispatcher is on for a model of an endpoint of these names."""
+        listed = self.models_of(names)
         return model in listed or ANY_MODEL in listed
 
 

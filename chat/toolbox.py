@@ -103,7 +103,7 @@ class Toolboxes:
             offered=offered,
             settings=settings,
             hunt=hunt,
-            stable=settings.is_stable(route.key, route.provider.model),
+            stable=settings.is_stable(route.names, route.provider.model),
             window=window,
         )
 

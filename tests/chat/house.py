@@ -34,7 +34,13 @@ class SoleEndpoint:
 
     def __init__(self, provider: Provider, *fallbacks: Provider) -> None:
         self._routes = [
-            Route(provider=each, key=each.endpoint, rank=rank, settings_hold=not rank)
+            Route(
+                provider=each,
+                key=each.endpoint,
+                id=f"operator:{rank}",
+                rank=rank,
+                settings_hold=not rank,
+            )
             for rank, each in enumerate((provider, *fallbacks))
         ]
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from chat.config import spec_of
+from chat.overview import ExposureChange
 from chat.ports import Place
 from chat.tool_settings import checked_models, tool_settings
 from data.store import Store
@@ -399,6 +401,8 @@ async def test_b04_history_shows_dispatcher_calls_and_keeps_real_ones(
 
 
 def test_b05_a_whole_answer_is_rewritten_to_the_real_tool() -> None:
+    """The server's id `x` is not kept for any call: ids have nine characters. What is shown is that
+    a call through the dispatcher gets the id that a direct one with the same id gets."""
     raw = '{"name":"set_reminder","arguments":{"minutes":5,"text":"hi"}}'
 
     def answered(name: str, arguments: str) -> list[StreamEvent]:
@@ -489,6 +493,7 @@ async def test_b09_two_calls_with_one_id_leave_the_dispatcher_off(street: Street
 
 @pytest.mark.parametrize("key", ["loopback-model", "group", "*"])
 async def test_b09_only_the_key_of_an_endpoint_switches_it_on(street: Street, key: str) -> None:
+    """There are no combined groups of endpoints here; a list under any other name is no list."""
     await remembered(street)
     off = await street.next_body()
     await street.set(dispatch_models={key: ["*", "loopback-model"]})
@@ -497,13 +502,18 @@ async def test_b09_only_the_key_of_an_endpoint_switches_it_on(street: Street, ke
 
 @pytest.mark.parametrize("choice", ["omit", "string"])
 async def test_b09_no_request_forces_a_choice_of_tools(street: Street, choice: str) -> None:
-    """A forced tool could be a hidden one: none is ever forced, nor is the choice restricted."""
+    """A forced tool, or a restricted choice, could mean a hidden one. No request has either, at
+    any value of the switch, so there are no such bytes to compare with those of off mode."""
+    spec = spec_of("tool_choice")
+    assert spec is not None
+    assert spec.choices == ("omit", "string")
     await street.switch("tool_mode", "native")
     await street.switch("tool_choice", choice)
     await street.dispatch("*")
     await street.ask("Hello!", Step(text="Hello."))
     (body,) = street.requests
     assert body.get("tool_choice", "auto") == "auto"
+    assert "allowed_tools" not in json.dumps(body)
 
 
 async def test_b10_an_unlisted_second_endpoint_gets_real_names(store: Store) -> None:
@@ -582,6 +592,27 @@ async def test_tools_that_crowd_the_window_wait_behind_a_search(store: Store) ->
     house.model.check()
 
 
+async def test_a_list_of_models_stays_with_an_endpoint_whose_address_changes(
+    street: Street,
+) -> None:
+    settings = street.store.settings
+    old = street.provider.endpoint
+    await street.set(dispatch_models={old: ["*"], "other": ["m"]})
+    service = street.house.service
+    assert (await service.exposure(OWNER)).dispatch == ["*"]
+    await service.expose(OWNER, ExposureChange(dispatch=["loopback-model"]))
+    kept = (await settings.values(OWNER, ""))["dispatch_models"]
+    assert kept == {"other": ["m"], "operator:0": ["loopback-model"]}
+    await service.expose(OWNER, ExposureChange(dispatch=[]))
+    assert (await service.exposure(OWNER)).dispatch == ()
+    async with LoopbackEndpoint() as moved:
+        provider = provider_of(moved)
+        await service.expose(OWNER, ExposureChange(dispatch=["*"]))
+        house = House(street.store, provider=provider, place=street.house.place)
+        assert (await house.service.exposure(OWNER)).dispatch == ["*"]
+        await provider.close()
+
+
 async def test_models_are_written_strictly_and_read_leniently(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -592,8 +623,10 @@ async def test_models_are_written_strictly_and_read_leniently(
     stored = {"one": ["good", 5, "a b", "*"], "two": "good", "three": []}
     settings = tool_settings({"dispatch_models": stored})
     assert settings.dispatch_models == {"one": ["good", "*"], "three": []}
-    assert settings.is_stable("one", "any")
-    assert not settings.is_stable("two", "good")
+    assert settings.is_stable(["one"], "any")
+    assert not settings.is_stable(["two"], "good")
+    assert settings.is_stable(["id", "one"], "any")
+    assert not settings.is_stable(["three", "one"], "any")
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
     assert not tool_settings({"dispatch_models": []}).dispatch_models
 
