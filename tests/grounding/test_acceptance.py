@@ -1,5 +1,8 @@
 """Grounding as it was agreed, number by number. The model is played, and tells the fact only if it
-saw it; C6, C7, C9 and C10 are about values and stand with the prompt, the index and the web."""
+saw it; C6, C7, C9 and C10 are about values and stand with the prompt, the index and the web.
+
+The witness that refuses the tempting wrong fix, to keep passages in the history, stands in
+`test_paths`: test_the_tempting_fix_to_keep_passages_in_the_history_is_refused."""
 
 import json
 from collections.abc import Sequence

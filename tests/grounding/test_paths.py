@@ -196,16 +196,20 @@ async def test_small_talk_names_no_sources(store: Store) -> None:
         assert shown.reply.sources == ()
 
 
-async def test_neither_passages_nor_sources_stay_in_the_history(store: Store) -> None:
-    """Keeping them there would answer follow-ups as well, and would be wrong: the document may have
-    been removed since."""
-    async with station(store) as here:
+async def test_the_tempting_fix_to_keep_passages_in_the_history_is_refused(store: Store) -> None:
+    """The witness against the wrong fix: passages that stayed there would answer follow-ups as
+    well, and would be wrong, since the document may have been removed since."""
+    async with station(store, Witness(Step(text="Noted."))) as here:
         context = await keep(store, DOCUMENT)
-        assert FACT in (await here.ask()).reply.text
+        noted = await here.ask()
+        assert FACT in words(here.endpoint.received[0]), "it was there once"
+        assert [source.document for source in noted.reply.sources] == ["k0.txt"]
         (document,) = await store.knowledge.documents.all(context)
         await store.knowledge.remove(context, document.id)
-        here.house.channel.messages.clear()
-        shown = await here.ask()
+        shown = await here.ask("And at night?")
+        later = words(here.endpoint.received[1])
+        assert (QUESTION in later, "Noted." in later) == (True, True), "there is a history"
+        assert (FACT in later, "k0.txt" in later) == (False, False)
         assert (here.snippets, shown.reply.text) == ((), IGNORANT)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from data.knowledge.chunking import FLOOR, OVERLAP, SIZE, chunks, clean, spans
 
 
-def test_c09_a_thousand_tokens():
+def test_c09_a_thousand_tokens_are_three_spans():
     assert spans(1000) == [(0, 400), (350, 750), (700, 1000)]
     _, found = chunks(" ".join(f"w{number}" for number in range(1000)))
     assert [(chunk.start, chunk.end) for chunk in found] == [(0, 400), (350, 750), (700, 1000)]
