@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from chat.known_values import Known
 from chat.rounds import Held, Round
+from prompt.events import CallError
 from prompt.open_values import ASK, open_parameters, sources, waits_for
 from prompt.prompt import Prompt
 from prompt.taught import result_text, written_call
-from prompt.values import TextPart, ToolSpec
+from prompt.values import TextPart, ToolCall, ToolSpec
 
 _MOST_REMINDERS = 2
 _MOST_ASKED = 200
@@ -37,32 +38,36 @@ class OpenCalls:
 
     def hold(self, got: Round, prompt: Prompt) -> None:
         """Take out of `got` what lacks a value, and tell there what it waits for."""
-        surface = prompt.surface
-        known = Known(prompt)
-        held: list[tuple[ToolSpec, tuple[str, ...], str, str]] = []
-        errors, calls = list(got.errors), list(got.calls)
-        for error in errors:
-            spec = surface.callable.get(error.name)
-            if error.code == "open_argument" and spec and self._is_first(spec.name, error.raw):
-                got.errors.remove(error)
-                raw = written_call(error.name, error.raw) if error.origin == "native" else error.raw
-                held.append((spec, error.waits, raw.strip(), ""))
-        for call in calls:
-            spec = surface.callable.get(call.name)
-            if spec is None:
+        tools = prompt.surface.callable
+        lacking: list[tuple[ToolSpec, tuple[str, ...], str, CallError | ToolCall]] = [
+            (tools[error.name], error.waits, "", error)
+            for error in got.errors
+            if error.waits and error.name in tools and self._is_new(error)
+        ]
+        known = Known(prompt) if got.calls else None
+        for call in got.calls:
+            spec = tools.get(call.name)
+            if spec is None or known is None or not self._is_new(call):
                 continue
             parameters, why = open_parameters(call.arguments), ""
             if not parameters:
                 parameters, why = known.invented(spec, call)
-            if parameters and self._is_first(call.name, call.raw_arguments):
-                got.calls.remove(call)
-                held.append((spec, parameters, written_call(call.name, call.raw_arguments), why))
-        for spec, parameters, raw, why in held:
+            if parameters:
+                lacking.append((spec, parameters, why, call))
+        out = {id(each) for *_, each in lacking}
+        got.errors = [error for error in got.errors if id(error) not in out]
+        got.calls = [call for call in got.calls if id(call) not in out]
+        for spec, parameters, why, each in lacking:
+            self._told.add(_key(each))
             self._waiting[spec.name] = _Waiting(parameters)
-            first = [] if got.calls else sources(spec, parameters, surface.direct)
+            first = [] if got.calls else sources(spec, parameters, prompt.surface.direct)
             then = "" if got.calls or first else ASK
             told = waits_for(parameters, first, why=why, then=then)
-            got.held.append(Held(raw=raw, name=spec.name, told=told))
+            if isinstance(each, ToolCall):
+                got.held.append(Held(name=spec.name, told=told, call=each))
+            else:
+                raw = written_call(each.name, each.raw) if each.origin == "native" else each.raw
+                got.held.append(Held(name=spec.name, told=told, raw=raw.strip()))
 
     def reminders(self, got: Round, prompt: Prompt) -> list[str]:
         """What is still to come, after a round in which other calls ran."""
@@ -79,11 +84,13 @@ class OpenCalls:
                 told = waits_for(waiting.parameters, then=f"Asked: {asked}")
                 yield result_text(name, told)
 
-    def _is_first(self, name: str, arguments: str) -> bool:
-        key = (name, " ".join(arguments.split()))
-        is_first = key not in self._told
-        self._told.add(key)
-        return is_first
+    def _is_new(self, each: CallError | ToolCall) -> bool:
+        return _key(each) not in self._told
+
+
+def _key(each: CallError | ToolCall) -> tuple[str, str]:
+    written = each.raw if isinstance(each, CallError) else each.raw_arguments
+    return each.name, " ".join(written.split())
 
 
 def _asked(prompt: Prompt) -> str:

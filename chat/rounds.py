@@ -21,11 +21,20 @@ LEAST_RESULT = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """A call that was not run because it lacks a value: as it was written, and what is told."""
+    """A call that was not run because it lacks a value, and what is told of it. `call` is None
+    where what was written, `raw`, cannot be a call as it stands."""
 
-    raw: str
     name: str
     told: str
+    raw: str = ""
+    call: ToolCall | None = None
+
+    @property
+    def result(self) -> ToolResult | None:
+        """What is told, where there is a call that it can answer."""
+        if self.call is None:
+            return None
+        return ToolResult(call_id=self.call.id, name=self.name, text=self.told, outcome="invalid")
 
 
 @dataclass(slots=True)
@@ -60,11 +69,14 @@ def as_items(
     """A round as two items: what the model wrote, and what it is told. Neither is ever empty,
     for an empty one would let the other lengthen the message before it."""
     words = [text.strip(), *(_written(error) for error in got.errors)]
-    # Held calls go last, as written: they wait for what the others bring.
-    held = [each.raw for each in got.held]
-    waits = [result_text(each.name, each.told) for each in got.held]
+    # Held calls go last: they wait for what the others bring.
+    calls = [*got.calls, *(each.call for each in got.held if each.call)]
+    results = [*results, *(each.result for each in got.held if each.result)]
+    written = [each for each in got.held if each.call is None]
+    waits = [result_text(each.name, each.told) for each in written]
     lines = [*(_told(error) for error in got.errors), *waits, *notes]
-    parts = (*thought_parts(got.thinking), *_texts(words), *got.calls, *_texts(held))
+    texts = [each.raw for each in written]
+    parts = (*thought_parts(got.thinking), *_texts(words), *calls, *_texts(texts))
     said = Turn(role="assistant", parts=parts)
     told = Turn(role="tool", parts=(*results, *_texts(lines)))
     return turn_item(said, tag=EXCHANGE), turn_item(told, tag=EXCHANGE)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from data.store import Store
+from prompt.values import ToolCall, ToolResult
 from tests.chat.house import House
 from tests.chat.scripted import call, say, wrong
 from tools.registry import Registry, ToolContext, tool
@@ -90,6 +91,24 @@ async def test_a_model_that_insists_is_not_stopped(house: House, ran: list[int])
     made_up = call("cancel_event", event_id=5)
     await house.ask("cancel the pub quiz", [made_up], [made_up], [say("Done.")])
     assert ran == [5]
+
+
+async def test_the_same_made_up_number_twice_in_one_message_does_not_run(
+    house: House, ran: list[int]
+) -> None:
+    made_up = call("cancel_event", event_id=5)
+    await house.ask("cancel the pub quiz", [made_up, made_up], [say("Which one?")])
+    assert ran == []
+
+
+async def test_a_native_call_that_waits_is_answered_as_one(house: House) -> None:
+    made_up = call("cancel_event", origin="native", event_id=5)
+    asked = await house.ask("cancel the pub quiz", [made_up], [say("Which one?")])
+    assert asked.reply.text == "Which one?"
+    wrote, told = house.requests[1].prompt.exchanges
+    (waiting,) = [part for part in wrote.parts if isinstance(part, ToolCall)]
+    (result,) = [part for part in told.parts if isinstance(part, ToolResult)]
+    assert (result.call_id, result.outcome) == (waiting.id, "invalid")
 
 
 async def test_a_question_mark_that_was_meant_runs_when_it_is_called_again(house: House) -> None:
