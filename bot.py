@@ -353,27 +353,17 @@ async def _wired(
             store=store,
             routes=desk.endpoints,
             toolsets=[builtin_tools(), outside, desk.grounder, desk.server_tools, desk.mcp.toolset],
-            generation=Generation(
-                max_reply_tokens=settings.max_reply_tokens,
-                temperature=_temperature(settings, embedded=local is not None),
-                context_window=settings.context_window,
-            ),
+            generation=Generation.of(settings, embedded=local is not None),
             persona=settings.persona,
             secrets=settings.secrets(),
             is_operator=lambda user_id: user_id in desk.admission.operators,
             schedulers=desk.schedulers,
             whereabouts=desk.whereabouts,
             grounder=desk.grounder,
+            policies=desk.policies,
+            usage=desk.usage,
         )
         yield Wired(settings=settings, store=store, provider=provider, service=service, desk=desk)
-
-
-def _temperature(settings: Settings, *, embedded: bool) -> float | None:
-    """What is set, else the endpoint's own. The small models that run here call tools best
-    when nothing is left to chance, and llama.cpp's own default is 0.8."""
-    if settings.temperature is None and embedded:
-        return 0.0
-    return settings.temperature
 
 
 def _provider(settings: Settings, base_url: str, model: str | None) -> OpenAIProvider:

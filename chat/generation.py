@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from data.settings import Settings
 from prompt.pricing import ESTIMATES, Pricing
 from prompt.snapshot import Budget
 from providers.base import RequestOptions
@@ -17,6 +18,16 @@ class Generation:
     context_window: int | None
     token_ratio: float | None = None
     pricing: Pricing = ESTIMATES
+
+    @classmethod
+    def of(cls, settings: Settings, *, embedded: bool) -> "Generation":
+        """As the operator set it. The small models of the `embedded` endpoint call tools best when
+        nothing is left to chance, and llama.cpp's own default is 0.8."""
+        return cls(
+            max_reply_tokens=settings.max_reply_tokens,
+            temperature=0.0 if embedded and settings.temperature is None else settings.temperature,
+            context_window=settings.context_window,
+        )
 
     def at(self, *, owner: int, settings_hold: bool) -> "Generation":
         """This at an endpoint: what the operator set about their own says nothing about that of an

@@ -87,6 +87,7 @@ class ChatService:
         usage: UsageRecorder | None = None,
         whereabouts: Whereabouts | None = None,
         grounder: Grounder | None = None,
+        policies: Policies | None = None,
     ) -> None:
         self._store = store
         self._routes = routes
@@ -103,7 +104,7 @@ class ChatService:
             is_operator=is_operator,
             resting=lambda route: self._scheduler(route).breaker.resting,
         )
-        self._house = House(policies=Policies(store=store))
+        self._house = House(policies=policies or Policies(store=store))
         self._schedulers = schedulers or Schedulers()
         self._usage = usage or UsageLedger(store)
         self._grounder = grounder or Grounder(store.knowledge)

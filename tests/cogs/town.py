@@ -185,6 +185,8 @@ async def town(
                 whereabouts=made.desk.whereabouts,
                 grounder=made.desk.grounder,
                 schedulers=made.desk.schedulers,
+                policies=made.desk.policies,
+                usage=made.desk.usage,
             )
             with pointed_at(server):
                 made.bot = VerbatimBot(
