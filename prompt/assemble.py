@@ -38,8 +38,9 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
     pricing = budget.pricing
     built, failed = _build(snapshot, stages)
     told = [item for _, items in built for item in items if item.zone is not Zone.HISTORY]
-    grounding = [pricing.item(item) for item in told if item.tag == KNOWLEDGE_TAG]
-    fixed = _tokens(told, pricing) - sum(grounding)
+    passages = [item for item in told if item.tag == KNOWLEDGE_TAG and item.priority is not None]
+    grounding = {place: pricing.item(item) for place, item in enumerate(passages)}
+    fixed = _tokens(told, pricing) - sum(grounding.values())
     mode = wire_mode(snapshot.config, snapshot.verdict, snapshot.surface)
     has_field = mode in {"native", "verbatim"}
     if has_field and (mode == "native" or pricing.counts_field):
@@ -55,17 +56,19 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
 
     kept, dropped = within(ceiling)
     total = fixed + price(kept)
-    retrieved = len(grounding)
-    while grounding and total + sum(grounding) > budget.prompt:
-        grounding.pop()
+    for place in _worst_first(passages):
+        if total + sum(grounding.values()) <= budget.prompt:
+            break
+        del grounding[place]
+    survived = tuple(snapshot.snippets[place] for place in grounding)
     if total > budget.prompt:
         kept, dropped = within(min(ceiling, budget.prompt - fixed))
-    if dropped or len(grounding) < retrieved:
-        survived = snapshot.snippets[: len(grounding)] if retrieved else snapshot.snippets
-        built, failed = _build(replace(snapshot, dialogue=kept, snippets=survived), stages)
+    if dropped or len(grounding) < len(passages):
+        left = survived if passages else snapshot.snippets
+        built, failed = _build(replace(snapshot, dialogue=kept, snippets=left), stages)
     items = tuple(item for _, items in built for item in items)
     history = [item for item in items if item.zone is Zone.HISTORY]
-    total = fixed + sum(grounding) + _tokens(projected(history, snapshot.surface), pricing)
+    total = fixed + sum(grounding.values()) + _tokens(projected(history, snapshot.surface), pricing)
     if total > budget.prompt and snapshot.images:
         return assemble(snapshot.without_oldest_image(), budget, stages=stages)
     if total > budget.prompt:
@@ -96,7 +99,7 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
             counted=sum(pricing.is_counted(item.text) for item in items),
             dropped_exchanges=dropped,
             prefix_hash=_prefix_hash(items, snapshot.surface.block if has_field else ""),
-            context_snippets=snapshot.snippets[: len(grounding)],
+            context_snippets=survived,
         ),
         pricing=pricing,
     )
@@ -136,6 +139,11 @@ def _build(
     if any(stage.verbatim and stage.name in failed for stage, _ in built):
         built = [(stage, () if stage.verbatim else items) for stage, items in built]
     return built, failed
+
+
+def _worst_first(passages: Sequence[PromptItem]) -> Sequence[int]:
+    """Places of passages in the order in which they go: by priority, of equal ones the last."""
+    return sorted(range(len(passages)), key=lambda place: (passages[place].priority or 0, -place))
 
 
 def _tokens(items: Iterable[PromptItem], pricing: Pricing) -> int:

@@ -915,20 +915,20 @@ MUTATIONS = (
         (
             "knowledge can be left out",
             "prompt/assemble.py",
-            " - sum(grounding)\n",
+            " - sum(grounding.values())\n",
             "\n    grounding.clear()\n",
         ),
         (
             "what survived is reported",
             "prompt/assemble.py",
-            "context_snippets=snapshot.snippets[: len(grounding)]",
+            "context_snippets=survived",
             "context_snippets=snapshot.snippets",
         ),
         (
             "knowledge goes before history",
             "prompt/assemble.py",
             "    kept, dropped = within(ceiling)\n",
-            "    kept, dropped = within(min(ceiling, budget.prompt - fixed - sum(grounding)))\n",
+            "    kept, dropped = within(min(ceiling, budget.prompt - fixed - sum(grounding.values())))\n",
         ),
         rule="Grounding goes first over budget, and what is left is what is told",
     ),
