@@ -46,6 +46,7 @@ class Recorder:
         try:
             yield
         finally:
+            # On the event loop: an answer of 60 kB takes 0.3 ms of it, one of 500 kB 2.4 ms.
             if self._body:
                 answers.append(zlib.compress(json.dumps(self._fields()).encode(), level=1))
 
