@@ -933,6 +933,46 @@ MUTATIONS = (
         ),
         rule="Grounding goes first over budget, and what is left is what is told",
     ),
+    *_grounded(
+        "tests/grounding/test_paths.py",
+        (
+            "what was cut off a result is not named",
+            "chat/knowledge.py",
+            "        if room >= len(snippet.told):\n",
+            "        if room >= -len(whole):\n",
+        ),
+        (
+            "what no model read is not named",
+            "chat/turn.py",
+            "            async with lease.request() as slot:\n",
+            "            self.read.append(prompt)\n"
+            "            async with lease.request() as slot:\n",
+        ),
+        rule="Sources are what the model read and the answer rests on",
+    ),
+    *_grounded(
+        "tests/chat/test_sources.py",
+        (
+            "the question decides in any language",
+            "chat/sources.py",
+            "        if denied or one.fit < max(",
+            "        if denied or one.fit >= 0 or one.fit < max(",
+        ),
+        (
+            "an answer that found nothing names nothing",
+            "chat/sources.py",
+            "    denied = denies(answer)\n",
+            "    denied = False\n",
+        ),
+        (
+            "what the answer left aside is not named",
+            "chat/sources.py",
+            "        if best_shown >= SHOWS and one.ranked < _UNTOUCHED * best_shown:\n"
+            "            return False\n",
+            "",
+        ),
+        rule="Sources are what the model read and the answer rests on",
+    ),
 )
 """In the order of the rules. A change may make an import or a variable idle; nobody lints it."""
 
