@@ -50,6 +50,8 @@ _NEARLY = 0.8
 """Share of a limit from which on it is told of."""
 
 _LONGEST_HANDLE = 100
+_NAMED = 10
+"""Documents that a refusal names."""
 
 Limited: TypeAlias = Literal["contexts", "documents", "characters"]
 
@@ -187,7 +189,9 @@ class KnowledgeAdmin:
             case []:
                 raise KnowledgeRefused("There is no such document in it. Choose one from the list.")
             case _:
-                numbers = ", ".join(f"#{one.id}" for one in meant)
+                numbers = ", ".join(f"#{one.id}" for one in meant[:_NAMED])
+                if len(meant) > _NAMED:
+                    numbers += ", …"
                 raise KnowledgeRefused(
                     f"“{typed}” fits {len(meant):,} documents: {numbers}. Choose one from the list."
                 )
