@@ -121,11 +121,21 @@ class Addressing:
         channel, guild = message.channel, message.guild
         if guild is None:
             return ChannelHistory(channel, self._me)
+        if (whole := await self.whole_history(channel, guild.id)) is not None:
+            return whole
         settings = await self._settings.of(guild.id)
-        own_thread = isinstance(channel, discord.Thread) and channel.owner_id == self._me.id
-        if own_thread or await self._reads_all(guild.id, settings):
-            return ChannelHistory(channel, self._me, bots=settings.bots)
         return ReplyChain(message, self._me, included=included, bots=settings.bots)
+
+    async def whole_history(
+        self, channel: discord.abc.Messageable, guild_id: int
+    ) -> ChannelHistory | None:
+        """The past of a guild's channel; None where only chains of replies are read. Raises
+        StoreError."""
+        settings = await self._settings.of(guild_id)
+        own_thread = isinstance(channel, discord.Thread) and channel.owner_id == self._me.id
+        if own_thread or await self._reads_all(guild_id, settings):
+            return ChannelHistory(channel, self._me, bots=settings.bots)
+        return None
 
     async def place(self, message: discord.Message, topic: str) -> discord.Message:
         """`message` as if it stood where it is to be answered: in a thread of its own, where the

@@ -131,7 +131,8 @@ class VerbatimBot(commands.Bot):
                 operators_of(application), is_public=application.bot_public
             )
         operator = Operator(self, self._desk.admission)
-        tool = Tool(me, self._service, self.tree)
+        addressing = addressing_for(self, me, self._desk)
+        tool = Tool(self._service, self.tree, addressing)
         approvals = Approvals(
             self._service, self._desk.policies, tool.tool, patience=self._answer_within
         )
@@ -142,7 +143,7 @@ class VerbatimBot(commands.Bot):
             self._desk.admission,
             operator,
             approvals,
-            addressing=addressing_for(self, me, self._desk),
+            addressing=addressing,
             ledger=ledger,
             privacy=self._desk.privacy,
             reads_all=self._reads_all,

@@ -5,6 +5,7 @@ only that member sees it.
 """
 
 import io
+import logging
 import re
 from typing import Literal, TypeAlias
 
@@ -13,15 +14,19 @@ from discord import app_commands
 from discord.ext import commands
 
 from chat.overview import ToolListing
-from chat.ports import Member
+from chat.ports import History, Member
+from chat.warming import Unread
+from cogs.addressing import Addressing
+from cogs.aside import NETWORK_ERRORS
 from cogs.choices import choices
-from cogs.history import ChannelHistory
 from cogs.places import place_of
 from cogs.ports import Service
 from cogs.rights import may_read
 from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import MANAGE_GUILD, answer_privately, require_manage_guild, say_privately
 from prompt.snapshot import PromptTooLarge
+
+log = logging.getLogger(__name__)
 
 _Readable: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.Thread
 
@@ -53,12 +58,12 @@ class Tool(commands.Cog):
 
     def __init__(
         self,
-        me: discord.abc.User,
         service: Service,
         tree: "app_commands.CommandTree[discord.Client]",
+        addressing: Addressing,
     ) -> None:
-        self._me = me
         self._service = service
+        self._addressing = addressing
         self._tree = tree
         self._menu = app_commands.ContextMenu(name=SENT, callback=self._show_sent)
         self._menu.guild_only = True
@@ -117,7 +122,7 @@ class Tool(commands.Cog):
     @app_commands.describe(
         format="Text for reading, JSON for replaying, or what is new since the request before",
         channel="Another channel that you can read",
-        message="Link or id of one of my answers: what was sent for it, kept for 24 hours",
+        message="Link or id: what was sent for that answer of mine, or a reply to it would send",
         mask="Leave out members' names and words, for sharing",
     )
     async def snapshot(
@@ -163,18 +168,23 @@ class Tool(commands.Cog):
         if not await may_read(asker, where):
             await answer_privately(interaction, "You cannot read that channel.")
             return
-        place = place_of(interaction.guild_id, where, where.id)
+        place = place_of(where.guild.id, where, where.id)
+        made, chain = None, False
         if message_id is not None:
             made = await self._service.sent(place, message_id, masks=masks)
-            if made is None:
-                await answer_privately(interaction, _NOT_KEPT)
-                return
-        else:
+        if made is None:
+            history = await self._addressing.whole_history(where, where.guild.id)
+            chain = history is None
+            if message_id is not None:
+                history = await self._chain(where, message_id) if chain else None
+                if history is None:
+                    await answer_privately(interaction, _NOT_KEPT)
+                    return
             try:
                 made = await self._service.snapshot(
                     place,
                     Member(id=asker.id, name=asker.display_name),
-                    ChannelHistory(where, self._me),
+                    history or Unread(),
                     interaction.id,
                     masks=masks,
                 )
@@ -195,6 +205,16 @@ class Tool(commands.Cog):
                 length=f"{len(text):,}",
             )
         ]
+        if chain:
+            parts.append(
+                tr(locale, "Of what was said it has the chain of replies up to that message.")
+                if message_id is not None
+                else tr(
+                    locale,
+                    "Nothing that was said is in it: here I read only what a question replies to. "
+                    "Name a `message` to see what a reply to it would send.",
+                )
+            )
         if made.prefix_hash:
             parts.append(tr(locale, "Stable part: `{hash}`", hash=made.prefix_hash))
         await interaction.followup.send(
@@ -202,6 +222,15 @@ class Tool(commands.Cog):
             file=discord.File(io.BytesIO(text.encode("utf-8", "replace")), filename=name),
             ephemeral=True,
         )
+
+    async def _chain(self, where: _Readable, message_id: int) -> History | None:
+        """What a reply to a message would be read with; None if it is not there."""
+        try:
+            message = await where.fetch_message(message_id)
+        except (discord.HTTPException, *NETWORK_ERRORS) as error:
+            log.info("A message was named that cannot be read: %s", error)
+            return None
+        return await self._addressing.history(message, included=True)
 
 
 def _named(message: str) -> tuple[int | None, int | None]:

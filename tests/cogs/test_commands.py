@@ -2,6 +2,7 @@ import re
 
 import pytest
 
+from chat.answering import Answering
 from chat.config import switches
 from chat.service import ToolListing
 from chat.switches import SWITCHES, THEMES
@@ -255,6 +256,33 @@ async def test_what_was_sent_for_an_answer_is_asked_for_by_its_link(scene: Scene
     assert (await asked("12")).text.startswith("I know nothing about that message there")
     assert (await asked("the last one")).text.startswith("Name a message by its link")
     assert {channel for channel, *_ in scene.service.sent_asked} == {scene.channel.id}
+
+
+async def test_a_snapshot_shows_no_more_than_the_chain_of_replies(scene: Scene) -> None:
+    await scene.desk.answering.change(scene.guild.id, lambda _: Answering(history="replies"))
+    driver, path = scene.server.driver, "tool prompt snapshot"
+    driver.say(scene.channel, scene.bob, "gossip")
+    root = driver.say(scene.channel, scene.bob, "bees dance")
+    reply = driver.say(scene.channel, scene.alice, "why?", reply_to=root)
+    driver.say(scene.channel, scene.bob, "more gossip")
+
+    async def read(of: Message | None = None) -> tuple[str, list[str]]:
+        named = {} if of is None else {"message": str(of.id)}
+        message = shown(await scene.slash(path, None, **named))
+        return message.text, [each.text for each in scene.service.snapshots[-1][2]]
+
+    said, none = await read()
+    assert none == []
+    assert "Name a `message` to see what a reply to it would send" in said
+    said, chain = await read(reply)
+    assert chain == ["bees dance", "why?"]
+    assert "the chain of replies up to that message" in said
+    assert shown(await scene.slash(path, message="12")).text.startswith("I know nothing about")
+
+    await scene.desk.answering.change(scene.guild.id, lambda _: Answering(history="channel"))
+    said, whole = await read()
+    assert whole == ["gossip", "bees dance", "why?", "more gossip"]
+    assert "replies" not in said
 
 
 async def test_a_command_that_breaks_says_so_in_one_line(
