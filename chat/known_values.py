@@ -5,7 +5,8 @@ the number or code of a thing are looked at, and a value counts as known in what
 read: other case, separators, leading zeros, digits of another script, number words.
 
 Asked for a thing by its description, small models call with a number that nobody named, and a tool
-does to something else what it was to do to this.
+does to something else what it was to do to this. They also read pages at addresses that they put
+together from the words of a question.
 """
 
 import json
@@ -23,6 +24,8 @@ _OWN = frozenset({"demonstrations", "knowledge_verbatim_tool_definitions", "cloc
 
 _ID = re.compile(r"(?:^|_)(?:id|ids|uuid|guid)$|(?<=[a-z])(?:Id|Ids|ID|IDs)$")
 _NUMBER = re.compile(r"(?:^|_)(?:number|no|nr)$")
+
+_HOST = re.compile(r"https?://(?:www\.)?([^/:?#@\s]+)")
 
 _NUMBER_WORDS: Mapping[int, str] = {
     1: "one first un une uno una um uma ein eine eins einen erste first premier primero один één",
@@ -48,6 +51,8 @@ class Known:
         text = _plain("\n".join(_read(prompt)))
         # Number words of members only: what we tell of calls says `first` ourselves.
         said = _plain("\n".join(item.text for item in prompt.items if item.tag == "dialogue"))
+        self._text = text
+        self._words = set(re.findall(r"\w+", text)) - {"www"}
         self._squeezed = _squeezed(text)
         self._numbers = {found.lstrip("0") or "0" for found in re.findall(r"\d+", text)}
         words = set(re.findall(r"\w+", said))
@@ -68,6 +73,21 @@ class Known:
         }
         told = " and ".join(json.dumps(value, ensure_ascii=False) for value in found.values())
         return tuple(found), told and f"{told} is known from nowhere"
+
+    def made_up_address(self, spec: ToolSpec, call: ToolCall) -> tuple[tuple[str, ...], str]:
+        """The same for addresses of pages. Models know many by heart, so one counts as known if its
+        site is called by a word that was said."""
+        hosts = {
+            name: found[1]
+            for name, value in call.arguments.items()
+            if isinstance(value, str) and (found := _HOST.match(value.strip().casefold()))
+        }
+        strange = {name: host for name, host in hosts.items() if not self._has_host(host)}
+        told = " and ".join(strange.values())
+        return tuple(strange), told and f"{told} is known from nowhere"
+
+    def _has_host(self, host: str) -> bool:
+        return host in self._text or not self._words.isdisjoint(re.split(r"[.-]", host)[:-1])
 
     def _is_invented(self, spec: ToolSpec, name: str, value: Json) -> bool:
         if isinstance(value, list):

@@ -52,6 +52,11 @@ class OpenCalls:
             parameters, why = open_parameters(call.arguments), ""
             if not parameters:
                 parameters, why = known.invented(spec, call)
+            if not parameters and call.origin == "text":
+                # Only where they can be searched for: an answer in words would not help.
+                addresses, unknown = known.made_up_address(spec, call)
+                if addresses and sources(spec, addresses, prompt.surface.direct):
+                    parameters, why = addresses, unknown
             if parameters:
                 lacking.append((spec, parameters, why, call))
         out = {id(each) for *_, each in lacking}

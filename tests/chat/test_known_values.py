@@ -152,3 +152,24 @@ def test_a_number_in_the_message_is_never_made_up(
 ) -> None:
     made = prompt(f"cancel {before}{value}{after} now")
     assert not invented(made, "event_id", str(value) if as_text else value)
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("what does https://club.example/rules say?", "https://club.example/rules"),
+        ("what does club.example/rules say?", "https://www.club.example/rules?page=1"),
+        ("look at the page on boats in Wikipedia", "https://en.wikipedia.org/wiki/Boat"),
+        ("the news of my-club please", "http://my-club.example:8080/news"),
+        ("read the rules", "rules.txt"),
+    ],
+)
+def test_an_address_is_known_by_its_site(text: str, url: str) -> None:
+    assert Known(prompt(text)).made_up_address(spec(url=TEXT), called(url=url)) == ((), "")
+
+
+def test_an_address_put_together_from_words_is_made_up() -> None:
+    found = Known(prompt("news about the harbour club?")).made_up_address(
+        spec(url=TEXT), called(url="https://www.harbourclub.com/news")
+    )
+    assert found == (("url",), "harbourclub.com is known from nowhere")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from data.store import Store
-from prompt.values import ToolCall, ToolResult
+from prompt.values import Origin, ToolCall, ToolResult
 from tests.chat.house import House
 from tests.chat.scripted import call, say, wrong
 from tools.registry import Registry, ToolContext, tool
@@ -40,7 +40,17 @@ def house(store: Store, ran: list[int]) -> Iterator[House]:
         """Find a word."""
         return f"found {word}"
 
-    made = House(store, registry=Registry(list_events, cancel_event, find))
+    @tool(read_only=True)
+    async def read_page(context: ToolContext, *, url: str) -> str:
+        """Read a page of the web."""
+        return f"read {url}"
+
+    @tool(read_only=True)
+    async def find_pages(context: ToolContext, *, query: str) -> str:
+        """Search the web for pages."""
+        return "https://harbour.example/club"
+
+    made = House(store, registry=Registry(list_events, cancel_event, find, read_page, find_pages))
     yield made
     made.model.check()
 
@@ -135,3 +145,17 @@ async def test_what_waits_is_no_answer(house: House) -> None:
 async def test_no_member_sees_any_of_it(house: House) -> None:
     shown = await house.ask("cancel the quiz", [OPEN], [say("Which quiz?")])
     assert (shown.reply.text, shown.reply.runs, shown.reply.notices) == ("Which quiz?", [], [])
+
+
+@pytest.mark.parametrize("origin", ["text", "native"])
+async def test_a_made_up_address_is_searched_for_first_unless_the_call_is_native(
+    house: House, origin: Origin
+) -> None:
+    made_up = call("read_page", origin=origin, url="https://harbourclub.com/")
+    await house.ask("news of the harbour club?", [made_up], [say("None.")])
+    waits = (
+        "[tool result] read_page: waits for url: harbourclub.com is known from nowhere. "
+        "First call find_pages."
+    )
+    reads = "[tool result] read_page: read https://harbourclub.com/"
+    assert house.requests[1].last == (waits if origin == "text" else reads)
