@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from chat.moderation import moderation_of
 from chat.ports import ApprovalRequest, TurnRequest
 from data.store import Store
 from prompt.values import Json, JsonObject, ToolSpec
@@ -21,6 +22,7 @@ DENIED = "A member was asked and said no. Do not try again; answer without it."
 UNANSWERED = "A member was asked and did not answer in time. Do not try again."
 UNASKED = "The question whether it may run could not be put to anybody. Do not try again."
 UNASKED_NOTICE = "Discord did not take the question whether {tool} may run, so it did not run."
+LISTED = "An argument holds a word that this server does not show. Use other words."
 SWITCHED_OFF = "An admin has switched this tool off."
 
 
@@ -115,11 +117,14 @@ class Gate:
 
     async def refusal(self, spec: ToolSpec, arguments: JsonObject) -> Refusal | None:
         """Why a call of this tool must not run; None if it may."""
-        policy = policy_of(spec, await self._house.policies.stored(self._guild_id))
+        stored = await self._house.policies.stored(self._guild_id)
+        policy = policy_of(spec, stored)
         if policy == "off":
             return Refusal(code="switched_off", message=SWITCHED_OFF)
         if not await self._has_permission(spec):
             return None  # dispatch says so, and nobody need be asked
+        if not spec.read_only and moderation_of(stored).screen.is_met(_written(arguments)):
+            return Refusal(code="listed_word", message=LISTED)
         name = spec.registered or spec.name
         wait = self._house.rates.take(
             name, spec.rate, guild_id=self._guild_id, member_id=self._request.member.id
@@ -209,6 +214,19 @@ async def _all(channels: Sequence[int], check: Callable[[int], Awaitable[bool]])
         if not await check(channel):
             return False
     return True
+
+
+def _written(value: Json) -> str:
+    """The texts in a value, one a line."""
+    match value:
+        case str():
+            return value
+        case list():
+            return "\n".join(map(_written, cast("list[Json]", value)))
+        case dict():
+            return "\n".join(map(_written, cast("dict[str, Json]", value).values()))
+        case _:
+            return ""
 
 
 def _when(wait: float) -> str:

@@ -17,6 +17,7 @@ from chat.guild_setup import GuildSetup
 from chat.knowledge import Grounder
 from chat.knowledge_admin import KnowledgeAdmin
 from chat.mcp_admin import McpAdmin
+from chat.moderation import ModerationSettings
 from chat.personas import Personas, Whereabouts
 from chat.portability import Portability
 from chat.privacy import Privacy
@@ -28,6 +29,7 @@ from chat.services import ChosenServices
 from chat.tuning.tuner import Tuner
 from chat.usage import UsageLedger
 from data.channels import Channels
+from data.guild_settings import GuildSettings
 from data.keys import KeyRing
 from data.services import ServiceKind
 from data.store import Store
@@ -70,6 +72,9 @@ class Desk:
     turns: Turns
     unfinished: Unfinished
     privacy: Privacy
+    moderation: ModerationSettings
+    noted: GuildSettings
+    """The settings of all guilds, which tell what is changed in them."""
 
 
 def open_desk(
@@ -155,4 +160,6 @@ def open_desk(
         turns=store.turns,
         unfinished=store.unfinished,
         privacy=Privacy(store),
+        moderation=ModerationSettings(store),
+        noted=store.settings,
     )

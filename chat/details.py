@@ -16,12 +16,13 @@ PRIVATE = "(not shown: it came from a channel that not everyone here can read)"
 
 def recorded_runs(reply: Reply) -> list[RecordedRun]:
     """The tool calls of a reply as they are kept. One that was cut off has no result to keep."""
+    screen = reply.style.screen
     return [
         RecordedRun(
             name=run.asked.name,
-            arguments=run.asked.raw_arguments,
+            arguments=screen.masked(run.asked.raw_arguments),
             outcome=run.result.outcome,
-            text=PRIVATE if run.is_private else run.result.text,
+            text=PRIVATE if run.is_private else screen.masked(run.result.text),
             seconds=run.seconds,
         )
         for run in reply.runs

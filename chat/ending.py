@@ -15,11 +15,13 @@ CUT_BY_FILTER = "The endpoint's content filter cut the answer off."
 STOPPED = "Stopped."
 RESTARTING = "The bot is being stopped or restarted. Please ask again in a moment."
 """Given to `Task.cancel` as its message, it is told in place of STOPPED."""
+LISTED_WORD = "The answer ends here: what follows holds a word that this server does not show."
+"""The same."""
 
 
 def why_stopped(stop: asyncio.CancelledError) -> str:
     """The line for a member whose turn was cancelled. Other messages than our own stay inside."""
-    return RESTARTING if RESTARTING in stop.args else STOPPED
+    return next((line for line in (RESTARTING, LISTED_WORD) if line in stop.args), STOPPED)
 
 
 def end_answered(reply: Reply, finished: Finished) -> None:
@@ -35,7 +37,7 @@ def end_answered(reply: Reply, finished: Finished) -> None:
 def end_stopped(reply: Reply, stop: asyncio.CancelledError) -> None:
     """The turn was cancelled."""
     reply.notices.append(why_stopped(stop))
-    reply.is_cut = bool(reply.text)
+    reply.is_cut = bool(reply.text) and LISTED_WORD not in stop.args
 
 
 def end_failed(reply: Reply, error: EndpointError) -> None:

@@ -16,6 +16,7 @@ from chat.endpoints import Route
 from chat.images import ImageReader, attachments_of
 from chat.knowledge import Grounding
 from chat.learning import Learning
+from chat.moderation import DEFAULTS, Moderation, moderation_of
 from chat.opting_out import heeded, without_quote_of
 from chat.personas import Whereabouts, texts_of
 from chat.ports import ChannelMessage, History, Place
@@ -44,7 +45,8 @@ class Gathered:
     `toolbox` the tools.
     `remarks` tell what is wrong with texts of admins.
     `attachments` are the files of its messages, the oldest first. `grounding` is what it may
-    read of the guild's knowledge. The dialogue is made of `messages` and the stored `answers`.
+    read of the guild's knowledge, `moderation` what that has set to keep order. The dialogue is
+    made of `messages` and the stored `answers`.
     """
 
     snapshot: Snapshot
@@ -58,6 +60,7 @@ class Gathered:
     grounding: Grounding
     messages: tuple[ChannelMessage, ...]
     answers: Mapping[int, StoredTurn]
+    moderation: Moderation = DEFAULTS
 
     def without(self, dropped: int) -> "Gathered":
         """This without the first `dropped` exchanges, in the very words in which later turns read
@@ -107,7 +110,10 @@ class Gatherer:
         if asked is not None:
             messages = [*messages, without_quote_of(asked, opted_out)]
         dialogue, opened_by = _dialogue(messages, answers)
+        moderation = moderation_of(wide)
         toolbox = toolbox.over(dialogue)
+        if not moderation.makes_images([place.channel_id, place.parent_id or 0]):
+            toolbox = toolbox.without_images()
         verdict = await Learning(store=self.store, route=route).verdict()
         config = turn_config(per_model, verdict.learnt)
         seen = await self.images.read(messages, history, sees=config.sees)
@@ -135,6 +141,7 @@ class Gatherer:
                 snippets=await grounding.snippets(dialogue),
             ),
             remarks=texts.remarks,
+            moderation=moderation,
             stored=per_model,
             config=config,
             toolbox=toolbox,

@@ -16,6 +16,7 @@ from chat.config import as_word, checked
 from chat.endpoints import CHANNEL_MODELS, LAST_RESORT, channel_models, read_channel_model
 from chat.entries import SetupRefused, checked_model
 from chat.guild_setup import GuildSetup
+from chat.moderation import MODERATION, is_moderation
 from chat.personas import (
     CHANNEL_TEXTS,
     LONGEST_TEXT,
@@ -45,6 +46,7 @@ _WHOLE: Mapping[str, Callable[[Json], bool]] = {
     LIMITS: are_limits,
     BUDGET: is_budget,
     PRICES: are_prices,
+    MODERATION: is_moderation,
 }
 """Settings that are taken as they are, by what tells whether they may be."""
 

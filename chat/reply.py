@@ -4,10 +4,11 @@ Invariant: `text` never holds call markup, reasoning or a status line; those hav
 their own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from chat.screening import NO_SCREEN, Screen
 from prompt.dispatcher import DISPATCHERS, unwrapped
 from prompt.knowledge import Snippet
 from prompt.values import Span, ToolCall, ToolResult
@@ -53,12 +54,17 @@ class ReplyStyle:
 
     An answer of more than `most_messages` goes into a file, behind the first of them; None: never.
     One that `yields` ends when its asker writes again. `shows_thinking` lets members read what the
-    model thought.
+    model thought. `screen` keeps listed words out of what is shown.
     """
 
     most_messages: int | None = 10
     yields: bool = False
     shows_thinking: bool = False
+    screen: Screen = NO_SCREEN
+
+    def thinking(self, thoughts: Sequence[str]) -> str:
+        """What members may read of what the model thought."""
+        return self.screen.masked("".join(thoughts)) if self.shows_thinking else ""
 
 
 @dataclass(slots=True)
@@ -98,6 +104,11 @@ class Reply:
         current = "" if self._is_held else self.current
         rounds = (text.strip() for text in (*self._closed, current))
         return "\n\n".join(text for text in rounds if text)
+
+    @property
+    def shown(self) -> str:
+        """The answer so far as members may read it."""
+        return self.style.screen.shown(self.text, final=self.state in {"done", "failed"})
 
     @property
     def current(self) -> str:

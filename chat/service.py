@@ -366,7 +366,7 @@ class ChatService:
             run.answers,
             member_id=request.member.id,
             runs=runs,
-            thinking="".join(run.thoughts) if reply.style.shows_thinking else "",
+            thinking=reply.style.thinking(run.thoughts),
             instead=begun.route.in_place_of_another,
             secrets=secrets,
         )

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from chat.approval import House
 from chat.copied import calls_in
+from chat.ending import LISTED_WORD
 from chat.gather import turn_id_of
 from chat.line import place_in_words
 from chat.planning import Plan
@@ -38,10 +39,18 @@ def turn_run(
 ) -> TurnRun:
     """The run that answers `request` as planned, into `reply`, which `presenter` shows."""
 
-    reply.style = plan.config.style
+    screen = plan.gathered.moderation.screen
+    reply.style = replace(plan.config.style, screen=screen)
+    turn, looked_at = asyncio.current_task(), 0
 
     def changed() -> None:
+        nonlocal looked_at
         presenter.changed(reply)
+        if screen.ends and turn is not None:
+            text = reply.text
+            if screen.is_met(text[max(0, looked_at - screen.reach) :], grows=True):
+                turn.cancel(LISTED_WORD)
+            looked_at = len(text)
 
     def asking(tool: str) -> None:
         reply.waits_for = f"waiting for permission to run {tool}" if tool else ""

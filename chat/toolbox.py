@@ -75,6 +75,11 @@ class Toolbox:
         offered = (entry if each.tool.spec == spec else each for each in self.offered)
         return replace(self, offered=tuple(offered))
 
+    def without_images(self) -> "Toolbox":
+        """This where no images may be made."""
+        gates = replace(self.settings.gates, images=False)
+        return replace(self, settings=replace(self.settings, gates=gates))
+
     def over(self, dialogue: Sequence[Turn]) -> "Toolbox":
         """This for a turn with that history. Calls with one id could not be told apart once they
         are written as dispatcher calls, so the stable dispatcher is left off then."""

@@ -15,6 +15,7 @@ from chat.ports import ChannelMessage
 from chat.privacy import Privacy
 from cogs.addressing import Addressing
 from cogs.history import says_something, spoken
+from cogs.logbook import Entry, Logbook
 from cogs.operator import Operator
 from cogs.permissions import lacking_to_speak, within
 from cogs.tree import BROKEN
@@ -55,6 +56,7 @@ class Gate:
         privacy: Privacy,
         *,
         reads_all: bool,
+        logbook: Logbook,
     ) -> None:
         self._me = me
         self._admission = admission
@@ -62,6 +64,7 @@ class Gate:
         self._addressing = addressing
         self._privacy = privacy
         self._reads_all = reads_all
+        self._logbook = logbook
 
     async def refusal(
         self,
@@ -75,10 +78,15 @@ class Gate:
         it is, and then it has been counted. `asker` is the member with their roles, where the
         caller knows them. `speaks` tells that the answer is to stand in the channel."""
         try:
-            return await self._refusal(message, said, asker, speaks=speaks)
+            refused = await self._refusal(message, said, asker, speaks=speaks)
         except StoreError as error:
             log.error("A message in channel %s is not answered: %s", message.channel.id, error)
             return Refused(BROKEN, "no")
+        if refused is not None and message.guild is not None and refused.line != SILENT_HERE:
+            who = said.author.id if said else message.author.id
+            line = f"<@{who}> in <#{message.channel.id}>: {refused.line}"
+            self._logbook.note(message.guild.id, Entry(kind="refusal", line=line))
+        return refused
 
     async def _refusal(
         self,

@@ -18,10 +18,13 @@ from discord import app_commands, ui
 from discord.ext import commands
 
 from chat.approval import Policies
+from chat.moderation import moderation_of
 from chat.ports import ApprovalRequest, Decision
+from chat.screening import Screen
 from cogs.aside import NETWORK_ERRORS
 from cogs.choices import choices
 from cogs.controls import component_of
+from cogs.logbook import Entry, Logbook
 from cogs.ports import Service
 from cogs.quoting import argument_lines, code, subtext
 from cogs.sending import send_once
@@ -66,12 +69,14 @@ class Approvals(commands.Cog):
         service: Service,
         policies: Policies,
         family: app_commands.Group,
+        logbook: Logbook,
         *,
         patience: float = PATIENCE,
     ) -> None:
         self._service = service
         self._policies = policies
         self._patience = patience
+        self._logbook = logbook
         self._open: dict[str, _Question] = {}
         self._closing: set[asyncio.Task[None]] = set()
         command: app_commands.Command[Approvals, ..., None] = app_commands.Command(
@@ -114,7 +119,9 @@ class Approvals(commands.Cog):
         question = _Question(request=request, answer=asyncio.get_running_loop().create_future())
         self._open[token] = question
         view = _buttons(token, locale, lasting=request.lasting)
-        posting = asyncio.create_task(send_once(channel, _asking(request, locale), view=view))
+        stored = await self._policies.stored(request.place.guild_id or 0)
+        asking = _asking(request, locale, moderation_of(stored).screen)
+        posting = asyncio.create_task(send_once(channel, asking, view=view))
         ended = _STOPPED
         try:
             await asyncio.shield(posting)
@@ -123,6 +130,7 @@ class Approvals(commands.Cog):
         except (discord.HTTPException, *NETWORK_ERRORS):
             if question.answer.cancelled():  # as running out of time does
                 ended = _ANSWERS["timeout"]
+                self._note(request, ended, None)
                 return "timeout"
             # It may stand there all the same, and be answered.
             return question.answer.result() if question.answer.done() else "unasked"
@@ -134,6 +142,12 @@ class Approvals(commands.Cog):
                 closing.add_done_callback(self._closing.discard)
                 if posting.done():  # else Discord is in trouble, and the turn does not wait for it
                     await to_the_end(closing)
+
+    def _note(self, request: ApprovalRequest, answer: str, by: int | None) -> None:
+        line = f"{code(request.tool)} for <@{request.asker.id}>: {answer}"
+        if by is not None:
+            line = f"{code(request.tool)} for <@{request.asker.id}>: {answer}, by <@{by}>"
+        self._logbook.note(request.place.guild_id, Entry(kind="approval", line=line))
 
     async def _take(self, interaction: discord.Interaction, token: str, decision: Decision) -> None:
         question = self._open.get(token)
@@ -155,6 +169,7 @@ class Approvals(commands.Cog):
         if decision == "always" and not request.lasting:
             decision = "once"
         question.answer.set_result(decision)
+        self._note(request, _ANSWERS[decision], interaction.user.id)
         by = code(interaction.user.display_name)
         what = retold(interaction.guild_locale, _ANSWERS[decision])
         line = tr(
@@ -211,7 +226,7 @@ class MessageApprover:
         return await self._approvals.ask(question.channel, request, reads_in(question))
 
 
-def _asking(request: ApprovalRequest, locale: Speaks) -> str:
+def _asking(request: ApprovalRequest, locale: Speaks, screen: Screen) -> str:
     """The question as subtext, which no history takes for words of the bot."""
     tool, member = code(request.tool), code(request.asker.name)
     if request.why:
@@ -219,7 +234,7 @@ def _asking(request: ApprovalRequest, locale: Speaks) -> str:
         line = tr(locale, "{tool} for {member}: {why}", tool=tool, member=member, why=why)
     else:
         line = tr(locale, "May {tool} run for {member}?", tool=tool, member=member)
-    return subtext(line, *argument_lines(request.arguments))
+    return subtext(line, *map(screen.masked, argument_lines(request.arguments)))
 
 
 async def _close(

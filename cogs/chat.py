@@ -28,6 +28,7 @@ from cogs.delivery import CADENCE, Delivery
 from cogs.history import says_something
 from cogs.history import spoken as words_of
 from cogs.ledger import Ledger
+from cogs.logbook import Logbook
 from cogs.operator import Operator
 from cogs.pacing import Pace
 from cogs.permissions import lack_of, lacking_to_speak
@@ -86,13 +87,16 @@ class Chat(commands.Cog):
         ledger: Ledger,
         privacy: Privacy,
         reads_all: bool,
+        logbook: Logbook,
         pace: Pace,
         cadence: float = CADENCE,
         tell_after: float = TELL_AFTER,
     ) -> None:
         self._me = me
         self._service = service
-        self.gate = Gate(me, admission, operator, addressing, privacy, reads_all=reads_all)
+        self.gate = Gate(
+            me, admission, operator, addressing, privacy, reads_all=reads_all, logbook=logbook
+        )
         self._approvals = approvals
         self.addressing = addressing
         self._ledger = ledger

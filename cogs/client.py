@@ -35,8 +35,10 @@ from cogs.help import Help
 from cogs.knowledge import Knowledge
 from cogs.ledger import Ledger
 from cogs.leftovers import Leftovers
+from cogs.logbook import Logbook
 from cogs.mcp import Mcp
 from cogs.memory import Memory
+from cogs.moderating import ModerationPanel
 from cogs.operator import Operator, operators_of
 from cogs.pacing import ALL_EDITS, ALL_REQUESTS, outlasting, paced, smoothly
 from cogs.permissions import invitation
@@ -133,8 +135,10 @@ class VerbatimBot(commands.Bot):
         operator = Operator(self, self._desk.admission)
         addressing = addressing_for(self, me, self._desk)
         tool = Tool(self._service, self.tree, addressing)
+        logbook = Logbook(self, self._desk.moderation, self._desk.noted)
+        await self.add_cog(logbook)
         approvals = Approvals(
-            self._service, self._desk.policies, tool.tool, patience=self._answer_within
+            self._service, self._desk.policies, tool.tool, logbook, patience=self._answer_within
         )
         ledger = Ledger(self._desk.unfinished)
         self._chat = Chat(
@@ -147,6 +151,7 @@ class VerbatimBot(commands.Bot):
             ledger=ledger,
             privacy=self._desk.privacy,
             reads_all=self._reads_all,
+            logbook=logbook,
             pace=self._pace,
             cadence=self._cadence,
             tell_after=self._tell_after,
@@ -177,7 +182,8 @@ class VerbatimBot(commands.Bot):
         await self.add_cog(TuningCommands(desk.tuner, self._service, desk.admission, config.config))
         await self.add_cog(tool)
         await self.add_cog(approvals)
-        await self.add_cog(Details(self._service))
+        await self.add_cog(ModerationPanel(self._desk.moderation, config.config))
+        await self.add_cog(Details(self._service, self._desk.moderation))
         await self.add_cog(ReplyButtons(me, self._chat, self._service, self._desk.turns))
         await self.add_cog(Leftovers(self, self._desk.unfinished, ledger))
         await self.add_cog(Mcp(self, self._desk.mcp))
@@ -187,8 +193,7 @@ class VerbatimBot(commands.Bot):
         await self.add_cog(Departures(self, self._desk.privacy))
         await self.add_cog(Memory(self._desk.privacy.facts))
         await self.add_cog(Asking(self, me, self._chat, self._service, self._desk))
-        admission, reads_all = self._desk.admission, self._reads_all
-        await self.add_cog(Help(self, self._service, admission, reads_all=reads_all))
+        await self.add_cog(Help(self, self._service, self._desk, reads_all=self._reads_all))
         await self.tree.set_translator(CatalogueTranslator())
         await self.add_cog(Reminders(self, self._desk.reminding, self._desk.admission))
         self._desk.server_tools.connect(ServerActions(self, self._desk.privacy))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import discord
 
+from cogs.acting import ACTING
 from cogs.tree import NOT_ALLOWED, answer_privately
 
 if TYPE_CHECKING:
@@ -57,4 +58,5 @@ async def managed_guild(interaction: discord.Interaction) -> int | None:
     if guild_id is None:
         await answer_privately(interaction, NOT_ALLOWED)
         return None
+    ACTING.set(interaction.user.id)
     return guild_id

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import discord
 from discord.ext import commands
 
+from chat.moderation import ModerationSettings
 from chat.ports import Place
 from chat.recording import RecordedRun
 from cogs.aside import NETWORK_ERRORS
@@ -20,6 +21,7 @@ from cogs.forms import clipped
 from cogs.ports import Service
 from cogs.quoting import code
 from cogs.tree import BROKEN, answer_privately
+from data.errors import StoreError
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +36,8 @@ NOT_SHOWN = (
     "for 24 hours, and until the bot is restarted."
 )
 
+NOT_FOR_YOU = "Admins show the thinking to other roles than yours."
+
 _MOST = 2000
 _THOUGHT_SHOWN = 1700
 _ARGUMENTS_SHOWN = 300
@@ -43,8 +47,9 @@ _RESULT_SHOWN = 500
 class Details(commands.Cog):
     """Serves the buttons of all replies."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, moderation: ModerationSettings) -> None:
         self._service = service
+        self._moderation = moderation
 
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
@@ -64,7 +69,7 @@ class Details(commands.Cog):
                 await self._show(interaction, interaction.message.id)
             else:
                 await self._show_thinking(interaction, interaction.message.id)
-        except (discord.HTTPException, *NETWORK_ERRORS) as error:
+        except (discord.HTTPException, *NETWORK_ERRORS, StoreError) as error:
             log.warning("The details of a reply were not sent: %s", error)
             await answer_privately(interaction, BROKEN)
 
@@ -72,6 +77,11 @@ class Details(commands.Cog):
         await interaction.response.defer(ephemeral=True, thinking=True)
         thought = None
         if (place := _place(interaction)) is not None:
+            user = interaction.user
+            roles = [role.id for role in user.roles] if isinstance(user, discord.Member) else []
+            if not (await self._moderation.of(place.guild_id or 0)).shows_thinking(roles):
+                await answer_privately(interaction, NOT_FOR_YOU)
+                return
             thought = await self._service.thinking(place, message_id)
         if thought is None:
             await answer_privately(interaction, NOT_SHOWN)

@@ -13,6 +13,7 @@ from discord import ui
 
 from chat.entries import LONGEST_MODEL, LONGEST_URL, SetupRefused
 from chat.guild_setup import GuildSetup, Saved, Wish
+from cogs.acting import ACTING
 from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, NOT_ALLOWED, answer_privately
 from data.endpoints import GuildEndpoint
@@ -32,6 +33,7 @@ class Form(ui.Modal):
     async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
         """Ask for the permission again: a form can stay open for long."""
         if interaction.permissions.manage_guild:
+            ACTING.set(interaction.user.id)
             return True
         await answer_privately(interaction, NOT_ALLOWED)
         return False

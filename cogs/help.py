@@ -10,7 +10,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from chat.admission import Admission
+from chat.desk import Desk
 from cogs.forms import clipped
 from cogs.permissions import lacking, lacking_to_speak, within
 from cogs.ports import Service
@@ -29,11 +29,17 @@ class Help(commands.Cog):
     """The command. `reads_all` tells whether the bot may read messages that do not mention it."""
 
     def __init__(
-        self, bot: commands.Bot, service: Service, admission: Admission, *, reads_all: bool
+        self,
+        bot: commands.AutoShardedBot,
+        service: Service,
+        desk: Desk,
+        *,
+        reads_all: bool,
     ) -> None:
         self._bot = bot
         self._service = service
-        self._admission = admission
+        self._desk = desk
+        self._admission = desk.admission
         self._reads_all = reads_all
 
     @app_commands.command(name="help", description="What works for you here, and how to ask")

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from chat.ending import LISTED_WORD
 from chat.reply import Reply
 from cogs.permissions import Channel
 from cogs.rendering import reply_in_messages
@@ -31,7 +32,7 @@ class Layout:
     ) -> list[str]:
         """What the messages hold now. `begun` tells that there is one already, which has to say
         something; `before` is what they said in an earlier answer, as long as there is no other."""
-        split = [piece.content for piece in self._splitter.split(readable(reply.text))]
+        split = [piece.content for piece in self._splitter.split(readable(reply.shown))]
         pieces = split or list(before)
         if self._is_filed(reply, split):
             pieces = pieces[: reply.style.most_messages]
@@ -48,8 +49,11 @@ class Layout:
         """The finished reply with what is to be said of its files, and those that go with it."""
         files, left_out = sendable(reply.files, self._channel)
         reply = replace(reply, notices=[*reply.notices, *left_out])
-        if self._is_filed(reply, self._splitter.split(readable(reply.text))):
-            files.insert(0, whole_answer(reply.text))
+        screen, text = reply.style.screen, reply.shown
+        if screen.ends and screen.is_met(reply.text) and LISTED_WORD not in reply.notices:
+            reply.notices.append(LISTED_WORD)
+        if self._is_filed(reply, self._splitter.split(readable(text))):
+            files.insert(0, whole_answer(text))
             reply.notices.append(f"The whole answer is in the file {WHOLE_ANSWER}.")
         return reply, files
 

@@ -28,6 +28,8 @@ _TITLES = {
     "add_reactions": "Add Reactions",
 }
 
+_EMBED_LINKS = "Embed Links"
+
 _MISSING_ACCESS = 50001
 _MISSING_PERMISSIONS = 50013
 _REASONS = {
@@ -54,6 +56,12 @@ def lacking_to_speak(channel: Channel) -> list[str]:
     """Titles of those without which the bot cannot say anything in `channel`."""
     optional = {_TITLES["read_message_history"], _TITLES["add_reactions"]}
     return [title for title in lacking(channel) if title not in optional]
+
+
+def lacking_to_log(channel: Channel) -> list[str]:
+    """Titles of those without which no entry of a log can be written in `channel`."""
+    speak = lacking_to_speak(channel)
+    return speak if _own(channel).embed_links else [*speak, _EMBED_LINKS]
 
 
 def _needed_in(channel: Channel) -> list[str]:

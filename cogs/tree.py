@@ -12,6 +12,7 @@ import logging
 import discord
 from discord import app_commands
 
+from cogs.acting import ACTING
 from cogs.aside import NETWORK_ERRORS
 from cogs.ports import Meta
 from cogs.splitting import split
@@ -66,6 +67,11 @@ async def sync_if_changed(tree: app_commands.CommandTree[discord.Client], meta: 
 
 class CommandTree(app_commands.CommandTree[discord.Client]):
     """The bot's commands."""
+
+    async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        """Note who acts; whether they may is asked by each command."""
+        ACTING.set(interaction.user.id)
+        return True
 
     async def on_error(
         self, interaction: discord.Interaction, error: app_commands.AppCommandError, /
