@@ -4,17 +4,19 @@
     python -m benchmarks.retrieval --quick    a tenth of the chunks
 
 Found: documents and questions of `retrieval_data`, all documents in one context, a question counts
-if its document is among the first four. Fast: chunks of made-up words, as frequent as words are,
-in 50 guilds; each query beside the same one put straight to the full-text index, and beside a bare
-dot product, in turns. The vectors there are random, since only their number matters.
+if its document is among the first four. Named: see `naming`. Fast: chunks of made-up words, as
+frequent as words are, in 50 guilds; each query beside the same one put straight to the full-text
+index, and beside a bare dot product, in turns. The vectors there are random, since only their
+number matters. A PDF of 100 pages is read by a worker and kept, beside pypdf and a full-text table
+by themselves.
 """
 
 import argparse
 import asyncio
+import io
 import json
 import os
 import platform
-import random
 import sqlite3
 import tempfile
 import time
@@ -22,21 +24,25 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pypdf import PdfReader
 
-from benchmarks import peer_packages
+from benchmarks import naming, peer_packages
+from benchmarks.books import pdf
+from benchmarks.made_up import ForAll, RandomDirections, Vocabulary
 from benchmarks.minilm import DIMENSION, MiniLM
 from benchmarks.questions import Case, cases
 from data.database import Database, open_database
 from data.knowledge import (
     Context,
     Document,
-    Embedder,
     Knowledge,
     Limits,
     NewDocument,
+    Passage,
 )
 from data.knowledge.channels import by_sense
 from data.knowledge.documents import scope_of
@@ -45,6 +51,7 @@ from data.knowledge.matrices import Matrices
 from data.knowledge.terms import query
 from data.migrate import migrate
 from prompt.values import Json
+from tools.worker.process import Worker
 
 _GUILDS = 50
 _CHUNKS = 100_000
@@ -53,54 +60,11 @@ _DOCUMENTS = 5
 _QUERIES = 200
 _ADDITIONS = 20
 _PAGE_WORDS = 350
+_PATIENCE = 60.0
 _FRESH_TOKENS = 350
 """Tokens that a chunk adds to the one before."""
-_MODEL = "random"
 
-
-class _Vocabulary:
-    """Made-up words, the n-th one as frequent as 1/n."""
-
-    def __init__(self) -> None:
-        self._random = np.random.default_rng(1)
-        choose = random.Random(1)
-        syllables = [c + v for c in "bcdfglmnprstvz" for v in "aeiou"]
-        words = {"".join(choose.choices(syllables, k=choose.randint(2, 5))) for _ in range(40_000)}
-        self.words = np.array(sorted(words, key=lambda word: (len(word), word)), dtype=object)
-        self._random.shuffle(self.words)
-        self._edges: NDArray[np.float64] = np.cumsum(1 / np.arange(1, len(self.words) + 1))
-
-    def text(self, count: int) -> str:
-        """`count` words."""
-        drawn: NDArray[np.float64] = self._random.random(count) * self._edges[-1]
-        places = self._edges.searchsorted(drawn)
-        return " ".join(self.words[places])
-
-    def question(self) -> str:
-        """Five words, neither the most frequent ones nor the rarest."""
-        return " ".join(self.words[self._random.integers(50, 3_000, 5)])
-
-
-class _RandomDirections:
-    """An embedder that answers at once with random directions."""
-
-    model = _MODEL
-
-    def __init__(self) -> None:
-        self._random = np.random.default_rng(2)
-
-    async def embed(self, texts: Sequence[str], model: str) -> NDArray[np.float32]:
-        return self._random.standard_normal((len(texts), DIMENSION), dtype=np.float32)
-
-
-class _ForAll:
-    """One embedder for every guild."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-
-    async def of(self, guild_id: int) -> Embedder:
-        return self._embedder
+T = TypeVar("T")
 
 
 def main() -> None:
@@ -113,13 +77,13 @@ def main() -> None:
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "recall_at_4": asyncio.run(_with_database(_recall)),
+        **asyncio.run(_with_database(_found)),
         "speed": asyncio.run(_with_database(lambda database: _speed(database, chunks))),
     }
     print(json.dumps(measured, indent=2))
 
 
-async def _with_database(measure: Callable[[Database], Awaitable[Json]]) -> Json:
+async def _with_database(measure: Callable[[Database], Awaitable[T]]) -> T:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "measured.db"
         migrate(path)
@@ -127,10 +91,11 @@ async def _with_database(measure: Callable[[Database], Awaitable[Json]]) -> Json
             return await measure(database)
 
 
-async def _recall(database: Database) -> Json:
+async def _found(database: Database) -> dict[str, Json]:
+    """Recall of each channel, and the sources under answers."""
     knowledge = Knowledge(database)
     model = MiniLM()
-    embedders = _ForAll(model)
+    embedders = ForAll(model)
     context = await _context(knowledge, 1)
     owner: dict[str, int] = {}
     for case in cases():
@@ -172,14 +137,27 @@ async def _recall(database: Database) -> Json:
             **{kind: round(sum(hits) / len(hits), 3) for kind, hits in shares.items()},
             "all": round(sum(both_kinds) / len(both_kinds), 3),
         }
-    return result
+
+    async def passages(question: str) -> Sequence[Passage]:
+        return await fused.search(authorised, question)
+
+    async def passages_by_words(question: str) -> Sequence[Passage]:
+        return await by_words.search(authorised, question)
+
+    return {
+        "recall_at_4": result,
+        "sources": {
+            "by words": await naming.named(cases(), passages_by_words),
+            "by words and by sense": await naming.named(cases(), passages),
+        },
+    }
 
 
 async def _speed(database: Database, chunks: int) -> Json:
-    vocabulary = _Vocabulary()
+    vocabulary = Vocabulary()
     limits = Limits(documents=10_000, characters=10**9)
     knowledge = Knowledge(database, limits)
-    embedders = _ForAll(_RandomDirections())
+    embedders = ForAll(RandomDirections())
     tokens = chunks // (_GUILDS * _DOCUMENTS) * _FRESH_TOKENS
     contexts = [await _context(knowledge, guild_id) for guild_id in range(1, _GUILDS + 1)]
     begin = time.perf_counter()
@@ -204,13 +182,13 @@ async def _speed(database: Database, chunks: int) -> Json:
 async def _queries(
     database: Database,
     knowledge: Knowledge,
-    vocabulary: _Vocabulary,
+    vocabulary: Vocabulary,
     contexts: Sequence[Context],
 ) -> Json:
     """Each question four ways; the first round warms what a running bot has warm."""
     retrievers = {
         "lexical": knowledge.retriever(),
-        "fused": knowledge.retriever(_ForAll(_RandomDirections())),
+        "fused": knowledge.retriever(ForAll(RandomDirections())),
     }
     authorised = [
         await knowledge.contexts.authorise(context.guild_id, [context.id]) for context in contexts
@@ -262,29 +240,42 @@ async def _queries(
 async def _additions(
     database: Database,
     knowledge: Knowledge,
-    vocabulary: _Vocabulary,
+    vocabulary: Vocabulary,
     contexts: Sequence[Context],
 ) -> Json:
-    """The text of 100 pages at a time, beside a bare table; and whom it keeps waiting."""
+    """A PDF of 100 pages at a time, and its text alone; beside the same by bare tools; and whom it
+    keeps waiting."""
     texts = [[vocabulary.text(_PAGE_WORDS) for _ in range(100)] for _ in range(_ADDITIONS)]
-    ours: list[float] = []
+    taken: dict[str, list[float]] = {
+        name: [] for name in ("a PDF", "of it, reading", "of it, keeping the text")
+    }
     loop_pauses: list[float] = []
     writer_waits: list[float] = []
     beside = [
         asyncio.create_task(_tick(loop_pauses)),
         asyncio.create_task(_write(database, writer_waits)),
     ]
+    worker = Worker()
     for number, pages in enumerate(texts):
+        book = await asyncio.to_thread(pdf, pages)
         begin = time.perf_counter()
-        await _add(knowledge, contexts[number % len(contexts)], f"book {number}", pages)
-        ours.append(time.perf_counter() - begin)
+        read = await worker.extract(book, name="book.pdf", seconds=_PATIENCE)
+        extracted = time.perf_counter()
+        await _add(knowledge, contexts[number % len(contexts)], f"book {number}", read.page_texts)
+        added = time.perf_counter()
+        taken["a PDF"].append(added - begin)
+        taken["of it, reading"].append(extracted - begin)
+        taken["of it, keeping the text"].append(added - extracted)
+        await asyncio.sleep(0)
+    await worker.close()
     for task in beside:
         task.cancel()
     await asyncio.gather(*beside, return_exceptions=True)
-    bare = await asyncio.to_thread(_bare_additions, database.path.with_name("bare.db"), texts)
+    taken |= await asyncio.to_thread(_bare_additions, database.path.with_name("bare.db"), texts)
+    ratio = _p95(taken["a PDF"]) / _p95(taken["bare pypdf and FTS5"])
     return {
-        "Verbatim": _percentiles(ours),
-        "bare FTS5 insert of the same chunks": _percentiles(bare),
+        **{name: _percentiles(seconds) for name, seconds in taken.items()},
+        "ratio_at_p95": round(ratio, 2),
         "longest_pause_of_the_event_loop_ms": _ms(max(loop_pauses)),
         "longest_wait_of_another_writer_ms": _ms(max(writer_waits)),
     }
@@ -336,15 +327,19 @@ def _bare_nearest(matrix: NDArray[np.float32]) -> None:
     np.argpartition(scores, -4)
 
 
-def _bare_additions(path: Path, texts: Sequence[Sequence[str]]) -> list[float]:
-    """The same words into a full-text table and nothing else, a transaction a book."""
-    taken: list[float] = []
+def _bare_additions(path: Path, texts: Sequence[Sequence[str]]) -> dict[str, list[float]]:
+    """The same PDFs read in this process, and their words put into a full-text table and nothing
+    else, a transaction a book."""
+    both: list[float] = []
+    inserts: list[float] = []
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("CREATE VIRTUAL TABLE bare USING fts5 (terms)")
         for pages in texts:
-            words = " ".join(pages).split()
+            book = pdf(pages)
             begin = time.perf_counter()
+            words = _bare_text(book).split()
+            read = time.perf_counter()
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany(
                 "INSERT INTO bare VALUES (?)",
@@ -354,8 +349,13 @@ def _bare_additions(path: Path, texts: Sequence[Sequence[str]]) -> list[float]:
                 ],
             )
             connection.execute("COMMIT")
-            taken.append(time.perf_counter() - begin)
-    return taken
+            both.append(time.perf_counter() - begin)
+            inserts.append(time.perf_counter() - read)
+    return {"bare pypdf and FTS5": both, "of it, the FTS5 insert": inserts}
+
+
+def _bare_text(book: bytes) -> str:
+    return " ".join(page.extract_text() for page in PdfReader(io.BytesIO(book)).pages)
 
 
 async def _context(knowledge: Knowledge, guild_id: int) -> Context:
