@@ -130,7 +130,7 @@ def open_desk(
         admission=admission,
         endpoints=endpoints,
         setup=setup,
-        portability=Portability(store=store, setup=setup),
+        portability=Portability(store=store, setup=setup, services=chosen),
         personas=Personas(store, whereabouts),
         whereabouts=whereabouts,
         prober=prober,

@@ -16,6 +16,7 @@ from chat.config import as_word, checked
 from chat.endpoints import CHANNEL_MODELS, LAST_RESORT, channel_models, read_channel_model
 from chat.entries import SetupRefused, checked_model
 from chat.guild_setup import GuildSetup
+from chat.knowledge_admin import MEMBERS_SEARCH
 from chat.moderation import MODERATION, is_moderation
 from chat.personas import (
     CHANNEL_TEXTS,
@@ -24,7 +25,9 @@ from chat.personas import (
     TEXTS,
     read_channel_texts,
 )
+from chat.portable_services import SERVICES, ReadServices, exported
 from chat.quotas import BUDGET, LIMITS, are_limits, is_budget
+from chat.services import ChosenServices
 from chat.tool_settings import PORTABLE, is_setting
 from chat.usage import PRICES, are_prices
 from data.endpoints import MOST
@@ -47,13 +50,14 @@ _WHOLE: Mapping[str, Callable[[Json], bool]] = {
     BUDGET: is_budget,
     PRICES: are_prices,
     MODERATION: is_moderation,
+    MEMBERS_SEARCH: lambda value: isinstance(value, bool),
 }
 """Settings that are taken as they are, by what tells whether they may be."""
 
 _KEYS = {
     *_WHOLE,
     *("verbatim_config", "endpoint", _FALLBACKS, LAST_RESORT, *TEXTS, CHANNEL_TEXTS),
-    *(CHANNEL_MODELS, CHANNELS, "switches", _TOOLS),
+    *(CHANNEL_MODELS, CHANNELS, "switches", _TOOLS, SERVICES),
 }
 
 
@@ -76,9 +80,10 @@ class Imported:
 class Portability:
     """Exports and imports of guilds."""
 
-    def __init__(self, *, store: Store, setup: GuildSetup) -> None:
+    def __init__(self, *, store: Store, setup: GuildSetup, services: ChosenServices) -> None:
         self._store = store
         self._setup = setup
+        self._services = services
 
     async def export(self, guild_id: int) -> str:
         """The guild's configuration as JSON text."""
@@ -101,6 +106,7 @@ class Portability:
             },
             **{name: wide.get(name) for name in _WHOLE},
             _TOOLS: {name: wide[name] for name in PORTABLE if name in wide},
+            SERVICES: await exported(self._services, guild_id),
             "switches": {model: dict(values) for model, values in everything.items()},
         }
         return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
@@ -124,6 +130,13 @@ class Portability:
             else:
                 checked_ones.append((address, name, allow_private))
                 reading.fine(f"endpoint: {address}")
+        services = ReadServices()
+        if reading.services is not None:
+            await services.read(self._services, guild_id, reading.services, by=by)
+        for line in services.wrong:
+            reading.wrong(line)
+        for line in services.fine:
+            reading.fine(line)
         if not all(line.fine for line in reading.lines):
             return Imported(lines=reading.lines, done=False)
 
@@ -136,6 +149,7 @@ class Portability:
         await self._store.endpoints.replace(guild_id, wanted, set_by=by)
         if any(each.sealed_key is None for each in await self._setup.endpoints(guild_id)):
             reading.fine("An endpoint has no key. Enter one with /config setup if it needs it")
+        await services.keep(self._services, guild_id)
         await self._store.settings.rewrite(guild_id, imported)
         return Imported(lines=reading.lines, done=True)
 
@@ -151,6 +165,7 @@ class _Reading:
         """What of a guild's settings the file decides; the rest of them stays."""
         self.endpoints: list[tuple[str, str]] = []
         """URL and model of each, in order."""
+        self.services: Json = None
         document = self._document(content)
         if document is None:
             return
@@ -170,6 +185,7 @@ class _Reading:
         for name, read in readers.items():
             if document.get(name) is not None:
                 read(document[name])
+        self.services = document.get(SERVICES)
         for name in _WHOLE.keys() & document.keys():
             self._read_whole(name, document[name])
 

@@ -7,7 +7,8 @@ the origin that it was entered for and is never handed out again.
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
@@ -117,11 +118,18 @@ class ChosenServices:
 
     async def choose(self, guild_id: int, kind: ServiceKind, wanted: Wanted, *, by: int) -> str:
         """Keep a choice, and tell it in a sentence. Raises SetupRefused."""
+        made = await self.checked(guild_id, kind, wanted, by=by)
+        await self.keep(guild_id, made)
+        return _told(made)
+
+    async def checked(
+        self, guild_id: int, kind: ServiceKind, wanted: Wanted, *, by: int
+    ) -> GuildService:
+        """A choice as it would be kept. Raises SetupRefused."""
         if kind == "search" and wanted.provider not in {NONE, *PROVIDERS}:
             raise SetupRefused(f"The provider is one of: none, {', '.join(PROVIDERS)}.")
         if wanted.provider == NONE:
-            await self._store.services.put(guild_id, kind, provider=NONE, set_by=by)
-            return f"Saved: off on this server, also where the operator offers {kind}."
+            return _made(guild_id, kind, NONE, by=by)
         url, allow_private = await self._checked_url(guild_id, kind, wanted, by=by)
         key = checked_key(wanted.key)
         sealed = self._keys.encrypt_for(url, key) if key else await self._kept(guild_id, kind, url)
@@ -130,22 +138,33 @@ class ChosenServices:
         model = checked_model(wanted.model)
         if kind in _USES and not model:
             raise SetupRefused(f"Name the model that {_USES[kind]}, as the endpoint knows it.")
-        await self._store.services.put(
-            guild_id,
-            kind,
-            provider=wanted.provider,
+        return replace(
+            _made(guild_id, kind, wanted.provider, by=by),
             base_url=url,
             model=model,
             sealed_key=sealed,
             allow_private=allow_private,
-            set_by=by,
         )
-        log.info("Server %s has chosen %s for %s, set by %s.", guild_id, wanted.provider, kind, by)
-        named = model or wanted.provider
-        kept = "with a key" if sealed else "without a key"
-        if url and url != BRAVE_URL:
-            return f"Saved: {named} at {url}, {kept}."
-        return f"Saved: {named}, {kept}."
+
+    async def keep(self, guild_id: int, made: GuildService) -> None:
+        """Keep a choice that was checked."""
+        await self._store.services.put(
+            guild_id,
+            made.kind,
+            provider=made.provider,
+            base_url=made.base_url,
+            model=made.model,
+            sealed_key=made.sealed_key,
+            allow_private=made.allow_private,
+            set_by=made.set_by,
+        )
+        log.info(
+            "Server %s has chosen %s for %s, set by %s.",
+            guild_id,
+            made.provider,
+            made.kind,
+            made.set_by,
+        )
 
     async def forget(self, guild_id: int, kind: ServiceKind) -> None:
         """Go back to what the operator offers."""
@@ -200,3 +219,27 @@ class ChosenServices:
         if former is None or not url or not former.base_url:
             return None
         return former.sealed_key if origin(former.base_url) == origin(url) else None
+
+
+def _made(guild_id: int, kind: ServiceKind, provider: str, *, by: int) -> GuildService:
+    return GuildService(
+        guild_id=guild_id,
+        kind=kind,
+        provider=provider,
+        base_url="",
+        model="",
+        sealed_key=None,
+        allow_private=False,
+        set_by=by,
+        at=datetime.now(UTC),
+    )
+
+
+def _told(made: GuildService) -> str:
+    if made.provider == NONE:
+        return f"Saved: off on this server, also where the operator offers {made.kind}."
+    named = made.model or made.provider
+    kept = "with a key" if made.sealed_key else "without a key"
+    if made.base_url and made.base_url != BRAVE_URL:
+        return f"Saved: {named} at {made.base_url}, {kept}."
+    return f"Saved: {named}, {kept}."

@@ -230,7 +230,9 @@ class Setup(commands.Cog):
         text = await self._desk.portability.export(guild_of(interaction))
         await interaction.edit_original_response(
             content=tr(
-                interaction.locale, "The configuration, without any key. `/config import` reads it."
+                interaction.locale,
+                "The configuration, without any key. `/config import` reads it. Not in it: MCP "
+                "servers, the models of `dispatch`, documents, and what members had remembered.",
             ),
             attachments=[discord.File(io.BytesIO(text.encode()), filename="verbatim-config.json")],
         )
@@ -249,6 +251,8 @@ class Setup(commands.Cog):
             by=interaction.user.id,
             channels=_channels_of(interaction),
         )
+        if imported.done:
+            self._desk.knowledge.embeddings_changed()
         await interaction.edit_original_response(content=_report(imported, interaction.locale))
 
     @app_commands.describe(switch="Whether others than you may")

@@ -63,9 +63,7 @@ async def role(desk: Desk, number: int) -> None:
 
 
 async def ignored(desk: Desk, number: int) -> None:
-    await desk.answering.change(
-        GUILD, lambda now: replace(now, roles=(*now.roles, number))
-    )
+    await desk.answering.change(GUILD, lambda now: replace(now, roles=(*now.roles, number)))
 
 
 @pytest.mark.parametrize(

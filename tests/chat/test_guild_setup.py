@@ -11,6 +11,7 @@ from chat.entries import SetupRefused
 from chat.guild_setup import Wish
 from chat.personas import LONGEST_TEXT, Texts
 from chat.portability import LARGEST_FILE, Imported
+from chat.services import Wanted
 from data.endpoints import GuildEndpoint
 from data.keys import open_keys
 from data.store import Store
@@ -166,9 +167,17 @@ async def read_in(desk: Desk, document: Any, *, by: int = ADMIN) -> Imported:
     return await desk.portability.read_in(GUILD, content, by=by, channels={100, 101})
 
 
+SEARXNG = {"provider": "searxng", "base_url": "https://8.8.4.4", "model": ""}
+
 VALID: dict[str, Any] = {
     "verbatim_config": 1,
     **dict.fromkeys(("answering", "limits", "budget", "prices")),
+    "knowledge_members_search": True,
+    "services": {
+        "search": SEARXNG,
+        "images": {"provider": "none", "base_url": "", "model": ""},
+        "embeddings": None,
+    },
     "endpoint": {"base_url": PUBLIC, "model": "first"},
     "fallbacks": [{"base_url": "https://9.9.9.9/v1", "model": "second"}],
     "operator_as_last_resort": True,
@@ -205,6 +214,7 @@ async def test_a_file_takes_the_place_of_what_was_there(store: Store, desk: Desk
             "channel_models": VALID["channel_models"],
             "channels": ["100"],
             "operator_as_last_resort": True,
+            "knowledge_members_search": True,
             **VALID["tools"],
         },
         "first": {"nudge": "off"},
@@ -236,6 +246,52 @@ async def test_a_key_stays_where_the_file_names_the_same_server(desk: Desk) -> N
     assert (await stored(desk)).sealed_key is None
     await read_in(desk, VALID | {"endpoint": None, "fallbacks": [], "channel_models": None})
     assert await desk.setup.endpoint(GUILD) is None
+
+
+async def test_services_come_without_their_keys_which_stay_with_their_servers(
+    store: Store, desk: Desk
+) -> None:
+    async def choose(wanted: Wanted) -> None:
+        await desk.services.choose(GUILD, "search", wanted, by=ADMIN)
+
+    async def key() -> bool:
+        found = await desk.services.chosen(GUILD, "search")
+        return found is not None and found.sealed_key is not None
+
+    await choose(Wanted(provider="searxng", url="https://8.8.4.4", key="secret"))
+    for kind in ("images", "embeddings"):
+        made = Wanted(provider="openai", url="https://8.8.8.8/v1", model="m")
+        await desk.services.choose(GUILD, kind, made, by=ADMIN)
+    file = await desk.portability.export(GUILD)
+    assert "secret" not in file
+    assert (await read_in(desk, VALID)).done
+    assert await key()
+    assert (await desk.services.chosen(GUILD, "embeddings")) is None
+    images = await desk.services.chosen(GUILD, "images")
+    assert images is not None
+    assert images.provider == "none"
+    await desk.setup.reset(GUILD)
+    assert (await read_in(desk, json.loads(file))).done
+    assert json.loads(await desk.portability.export(GUILD)) == json.loads(file)
+    assert not await key()
+    without = {name: value for name, value in VALID.items() if name != "services"}
+    assert (await read_in(desk, without)).done
+    assert (await desk.services.chosen(GUILD, "embeddings")) is not None
+
+
+async def test_a_service_that_needs_a_key_is_left_as_it_was_without_one(desk: Desk) -> None:
+    brave = {"provider": "brave", "base_url": "", "model": ""}
+    file = VALID | {"services": {"search": brave}}
+    imported = await read_in(desk, file)
+    assert imported.done
+    assert any("brave needs a key" in line.what for line in imported.lines)
+    assert await desk.services.chosen(GUILD, "search") is None
+    await desk.services.choose(GUILD, "search", Wanted(provider="brave", key="k"), by=ADMIN)
+    imported = await read_in(desk, file)
+    assert any(line.what == "services: search by brave" for line in imported.lines)
+    found = await desk.services.chosen(GUILD, "search")
+    assert found is not None
+    assert found.sealed_key is not None
 
 
 @pytest.mark.parametrize(
@@ -285,6 +341,15 @@ async def test_a_key_stays_where_the_file_names_the_same_server(desk: Desk) -> N
         ({"tools": {"tool_policies": {"forget": "sometimes"}}}, "not with this value"),
         ({"tools": {"tools": {"recall": "off"}}}, "not with this value"),
         ({"tools": {"dispatch_models": {}}}, "no setting"),
+        ({"knowledge_members_search": "on"}, "no setting"),
+        ({"services": []}, "must be an object with search, images, embeddings"),
+        ({"services": {"speech": None}}, "must be an object with search, images, embeddings"),
+        ({"services": {"search": {"provider": "ddgs"}}}, "provider, base_url and model alone"),
+        ({"services": {"search": SEARXNG | {"key": "k"}}}, "provider, base_url and model alone"),
+        ({"services": {"search": SEARXNG | {"base_url": 5}}}, "provider, base_url and model alone"),
+        ({"services": {"search": SEARXNG | {"provider": "who"}}}, "The provider is one of"),
+        ({"services": {"search": SEARXNG | {"base_url": PRIVATE}}}, "Only the bot's operator"),
+        ({"services": {"images": SEARXNG | {"provider": "openai"}}}, "Name the model"),
     ],
 )
 async def test_one_wrong_line_and_nothing_is_imported(
