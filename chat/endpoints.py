@@ -28,6 +28,9 @@ MODEL = "model"
 CHANNEL_MODELS = "channel_models"
 """The guild-wide setting that names models, and endpoints by their URLs, for channels by ids."""
 
+_OF_CHANNEL = "channel:"
+"""Begins the name of what a channel has first; its id follows."""
+
 LAST_RESORT = "operator_as_last_resort"
 """The guild-wide setting that lets the operator's endpoint answer where the guild's own fail."""
 
@@ -79,16 +82,29 @@ class NoFurther(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """Which endpoint and model of a guild is meant: the one at a place in its order, or the one
+    that a channel has first."""
+
+    rank: int = 0
+    channel_id: int | None = None
+
+
+FIRST_SPOT = Spot()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """One of the endpoints that are tried for a guild.
+    """One of the endpoints that are tried for a guild, or the one that a channel has first.
 
     `name` stays with it when the order changes, and tells nothing. `url` is empty for the
-    operator's, `model` for the first one that the server lists.
+    operator's, `model` for the first one that the server lists. `spot` is where it is now.
     """
 
     name: str
     model: str
     url: str = ""
+    spot: Spot = FIRST_SPOT
 
 
 class Connect(Protocol):
@@ -253,30 +269,44 @@ class Endpoints:
                 await used.close()
 
     async def listed(self, guild_id: int) -> Sequence[Listed]:
-        """What is tried for a guild, in order; nothing where no endpoint serves it."""
+        """What is tried for a guild, in order, and then what channels have first where that is
+        another; nothing where no endpoint serves it."""
         try:
             order = await self._order(guild_id)
         except NotServed:
             return ()
+        choices = channel_models(await self._store.settings.values(guild_id, ""))
+        spots = [(each.id, each, Spot(rank=rank)) for rank, each in enumerate(order)]
+        known = {(each.id, self._model_of(each)) for each in order}
+        for channel_id, choice in choices.items():
+            first = choice.of(order)
+            if first is not None and (pair := (first.id, self._model_of(first))) not in known:
+                known.add(pair)
+                spots.append((f"{_OF_CHANNEL}{channel_id}", first, Spot(channel_id=channel_id)))
         return [
-            Listed(name=each.id, model=each.model, url=each.base_url)
-            if isinstance(each, GuildEndpoint)
-            else Listed(
-                name=each.id,
-                model=each.model or self._operators[each.place].model,
+            Listed(
+                name=name,
+                model=self._model_of(each),
+                url=each.base_url if isinstance(each, GuildEndpoint) else "",
+                spot=spot,
             )
-            for each in order
+            for name, each, spot in spots
         ]
 
-    async def rank(self, guild_id: int, wanted: str) -> int:
-        """The place in a guild's order of the one of this name, URL or number, as people count;
-        the first of all where it is empty. Raises NoFurther."""
+    async def spot(self, guild_id: int, wanted: str) -> Spot:
+        """Where the one of this name, URL or number, as people count, is; the first of all where
+        it is empty. Raises NoFurther."""
         if not wanted:
-            return 0
+            return FIRST_SPOT
         for place, each in enumerate(await self.listed(guild_id)):
             if wanted in (each.name, each.url, f"{place + 1}"):
-                return place
+                return each.spot
         raise NoFurther
+
+    def _model_of(self, wanted: Wanted) -> str:
+        if isinstance(wanted, GuildEndpoint):
+            return wanted.model
+        return wanted.model or self._operators[wanted.place].model
 
     async def close(self) -> None:
         """Close the providers of guilds; those in use close with their turns."""

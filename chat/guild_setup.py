@@ -14,11 +14,13 @@ from datetime import UTC, datetime
 from chat.admission import Admission
 from chat.endpoints import (
     CHANNEL_MODELS,
+    FIRST_SPOT,
     LAST_RESORT,
     MODEL,
     ChannelModel,
     Connect,
     Endpoints,
+    Spot,
     channel_models,
 )
 from chat.entries import LONGEST_URL, SetupRefused, check_reachable, checked_key, checked_model
@@ -83,8 +85,7 @@ class Saved:
 class GuildSetup:
     """One guild's setup at a time, over the store and the endpoints of all.
 
-    `changed` is told the guild that has another endpoint or model from now on, and its place in
-    the guild's order.
+    `changed` is told the guild that has another endpoint or model from now on, and where.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class GuildSetup:
         endpoints: Endpoints,
         connect: Connect,
         admission: Admission,
-        changed: Callable[[int, int], None] = lambda _, __: None,
+        changed: Callable[[int, Spot], None] = lambda _, __: None,
     ) -> None:
         self._store = store
         self._endpoints = endpoints
@@ -114,13 +115,13 @@ class GuildSetup:
     async def move_endpoint(self, guild_id: int, endpoint_id: str, *, by: int) -> None:
         """Let one be tried so many places later, earlier if negative."""
         await self._store.endpoints.move(guild_id, endpoint_id, by=by)
-        self._changed(guild_id, 0)
+        self._changed(guild_id, FIRST_SPOT)
 
     async def remove_endpoint(self, guild_id: int, endpoint_id: str) -> None:
         """Forget one with its key."""
         await self._store.endpoints.remove_one(guild_id, endpoint_id)
         log.info("Server %s removed one of its endpoints.", guild_id)
-        self._changed(guild_id, 0)
+        self._changed(guild_id, FIRST_SPOT)
 
     async def last_resort(self, guild_id: int) -> bool:
         """Whether the operator's endpoint is to answer where the guild's own fail."""
@@ -185,7 +186,7 @@ class GuildSetup:
         log.info("Server %s has an endpoint of its own, set by %s.", guild_id, by)
         own = await self.endpoints(guild_id)
         places = [place for place, each in enumerate(own) if _is(each, url, model)]
-        self._changed(guild_id, places[0] if added and places else 0)
+        self._changed(guild_id, Spot(rank=places[0] if added and places else 0))
         return Saved(
             url=url,
             model=model,
@@ -223,7 +224,7 @@ class GuildSetup:
             await self._store.settings.put(guild_id, "", MODEL, name)
         else:
             await self._store.endpoints.set_model(guild_id, name)
-        self._changed(guild_id, 0)
+        self._changed(guild_id, FIRST_SPOT)
         return _unlisted(name, await self.models(guild_id, by=by))
 
     async def reset(self, guild_id: int) -> None:
@@ -234,12 +235,13 @@ class GuildSetup:
             await self._store.services.remove(guild_id, kind)
         log.info("The configuration of server %s was reset.", guild_id)
 
-    async def test(self, guild_id: int, *, by: int, rank: int = 0) -> str:
-        """One short request to the endpoint of that place in the guild's order, and in a sentence
-        what came. Raises NoFurther."""
+    async def test(self, guild_id: int, *, by: int, spot: Spot = FIRST_SPOT) -> str:
+        """One short request to an endpoint of the guild, and in a sentence what came. Raises
+        NoFurther."""
         told = await self._may_choose(guild_id, by=by)
         try:
-            async with self._endpoints.serving(guild_id, rank) as route:
+            serving = self._endpoints.serving(guild_id, spot.rank, channel_id=spot.channel_id)
+            async with serving as route:
                 # Where the operator's lies is theirs alone.
                 told = bool(route.owner) or by in self._admission.operators
                 answer, seconds = await _ask(route.provider)
@@ -273,6 +275,8 @@ class GuildSetup:
             return {str(id_): asdict(each) for id_, each in sorted(chosen.items())} or None
 
         await self._store.settings.change(guild_id, "", CHANNEL_MODELS, change)
+        if name:
+            self._changed(guild_id, Spot(channel_id=channel_id))
         is_listed = not url or url == own[0]
         return _unlisted(name, await self.models(guild_id, by=by)) if is_listed else ""
 

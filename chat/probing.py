@@ -9,9 +9,10 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 
 from chat.config import spec_of
-from chat.endpoints import NoFurther, Route, Routes
+from chat.endpoints import FIRST_SPOT, NoFurther, Route, Routes, Spot
 from chat.latest_work import LatestWork
 from chat.learning import Learning
 from chat.scheduler import Scheduler, Schedulers
@@ -94,8 +95,7 @@ class _Behind(_Requests):
 class Prober:
     """Tests endpoints as `routes` gives them to guilds, in line with the turns of `schedulers`.
 
-    `rank` is an endpoint's place in the guild's order; where the order ends before it, NoFurther
-    is raised.
+    `spot` tells which of them is meant; where the guild has no such, NoFurther is raised.
     """
 
     def __init__(
@@ -115,19 +115,22 @@ class Prober:
         self._one = asyncio.Lock()
         self._work = LatestWork()
 
-    async def probe(self, guild_id: int | None, rank: int = 0) -> Findings:
+    async def probe(self, guild_id: int | None, spot: Spot = FIRST_SPOT) -> Findings:
         """Send the test requests. Raises EndpointError where no endpoint serves the guild, or no
         model is named."""
-        async with self._one, self._routes.serving(guild_id, rank) as route:
+        async with self._one, self._at(guild_id, spot) as route:
             requests = _InLine(route.provider, self._scheduler(route))
             return await probe(requests, seconds=self._seconds)
 
-    async def _probe_behind(self, guild_id: int | None, rank: int) -> Findings:
+    async def _probe_behind(self, guild_id: int | None, spot: Spot) -> Findings:
         """Like `probe`, but turns go first."""
-        async with self._one, self._routes.serving(guild_id, rank) as route:
+        async with self._one, self._at(guild_id, spot) as route:
             scheduler = self._scheduler(route)
             await scheduler.quiet(self._quiet)
             return await probe(_Behind(route.provider, scheduler), seconds=self._seconds)
+
+    def _at(self, guild_id: int | None, spot: Spot) -> AbstractAsyncContextManager[Route]:
+        return self._routes.serving(guild_id, spot.rank, channel_id=spot.channel_id)
 
     def _scheduler(self, route: Route) -> Scheduler:
         return self._schedulers.of(route.provider.endpoint, owner=route.owner)
@@ -146,11 +149,11 @@ class Prober:
             await self._test(None)
 
     async def apply(
-        self, guild_id: int | None, findings: Findings, rank: int = 0
+        self, guild_id: int | None, findings: Findings, spot: Spot = FIRST_SPOT
     ) -> Mapping[str, str]:
         """Remember what follows from `findings`, and return the switches among it. Raises Outdated,
         and EndpointError where no endpoint serves the guild."""
-        async with self._routes.serving(guild_id, rank) as route:
+        async with self._at(guild_id, spot) as route:
             provider = route.provider
             if (provider.endpoint, provider.model) != (findings.endpoint, findings.model):
                 raise Outdated("Another endpoint or model serves by now. Test that one.")
@@ -162,20 +165,20 @@ class Prober:
             await learning.try_tools_again()
         return values
 
-    def later(self, guild_id: int, rank: int = 0) -> None:
+    def later(self, guild_id: int, spot: Spot = FIRST_SPOT) -> None:
         """Test what serves a guild from now on and apply what follows, in the background; a test
         of the same place that is under way is given up."""
-        self._work.start((guild_id, rank), self._test(guild_id, rank))
+        self._work.start((guild_id, spot), self._test(guild_id, spot))
 
     async def close(self) -> None:
         """Give up the tests that are under way."""
         await self._work.close()
 
-    async def _test(self, guild_id: int | None, rank: int = 0) -> None:
+    async def _test(self, guild_id: int | None, spot: Spot = FIRST_SPOT) -> None:
         whose = "The operator" if guild_id is None else f"Server {guild_id}"
         try:
-            findings = await self._probe_behind(guild_id, rank)
-            values = await self.apply(guild_id, findings, rank)
+            findings = await self._probe_behind(guild_id, spot)
+            values = await self.apply(guild_id, findings, spot)
         except NoFurther:
             log.info("%s: the endpoint was removed before it was tested.", whose)
         except (EndpointError, Outdated, StoreError) as error:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from chat.account import PromptSnapshot
+from chat.administered import Administered
 from chat.approval import House, Policies
 from chat.attempts import Begun, in_order
 from chat.config import parallelism
@@ -23,7 +24,6 @@ from chat.generation import Generation
 from chat.knowledge import Grounder, Grounding
 from chat.metering import UsageRecorder
 from chat.noticing import learn_from
-from chat.overview import Exposure, ExposureChange, Overview, ToolListing
 from chat.personas import Whereabouts
 from chat.planning import Plan
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
@@ -61,7 +61,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class ChatService:
+class ChatService(Administered):
     """Turns, snapshots and switches, each for the endpoint that `routes` gives a guild.
 
     `secrets` are blotted out of what is shown. `clock` tells the time of a turn, in UTC.
@@ -237,36 +237,6 @@ class ChatService:
         """Drop what is kept in memory of turns for a member of a guild, or for all members."""
         self._recordings.forget(guild_id or 0, member_id)
         self._showing.forget(guild_id or 0)
-
-    async def overview(self, guild_id: int | None) -> Overview:
-        """See Switchboard."""
-        return await self._board.overview(guild_id)
-
-    async def configure(
-        self, guild_id: int | None, name: str, value: str, *, by: int | None = None
-    ) -> None:
-        """See Switchboard."""
-        await self._board.configure(guild_id, name, value, by=by)
-
-    async def tools(self, guild_id: int | None) -> Sequence[ToolListing]:
-        """See Switchboard."""
-        return await self._board.tools(guild_id)
-
-    async def exposure(self, guild_id: int | None) -> Exposure:
-        """See Switchboard."""
-        return await self._board.exposure(guild_id)
-
-    async def expose(self, guild_id: int | None, change: ExposureChange) -> Exposure:
-        """See Switchboard."""
-        return await self._board.expose(guild_id, change)
-
-    async def allow(self, guild_id: int | None, names: Sequence[str] | None) -> Exposure:
-        """See Switchboard."""
-        return await self._board.allow(guild_id, names)
-
-    async def toggle(self, guild_id: int | None, name: str, on: bool | None) -> ToolListing:
-        """See Switchboard."""
-        return await self._board.toggle(guild_id, name, on)
 
     async def _plan(
         self,

@@ -4,10 +4,11 @@ Invariant: what is shown is worked out as a turn works it out, from the same sto
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 
 from chat.breaker import in_words as in_time
 from chat.config import DEFAULT, checked, spec_of, switches, turn_config
-from chat.endpoints import Route, Routes
+from chat.endpoints import FIRST_SPOT, Route, Routes, Spot
 from chat.generation import Generation
 from chat.learning import Learning
 from chat.overview import Exposure, ExposureChange, Overview, ToolListing
@@ -57,14 +58,18 @@ class Switchboard:
         self._is_operator = is_operator
         self._resting = resting
 
-    async def overview(self, guild_id: int | None) -> Overview:
-        """The endpoint, what is known of it, and the guild's switches. Raises EndpointError if
-        no endpoint serves the guild."""
-        return (await self._seen(guild_id))[0]
+    async def overview(self, guild_id: int | None, spot: Spot = FIRST_SPOT) -> Overview:
+        """The endpoint, what is known of it, and the guild's switches for its model. Raises
+        EndpointError if no endpoint serves the guild, NoFurther if it has no such one."""
+        return (await self._seen(guild_id, spot))[0]
 
-    async def _seen(self, guild_id: int | None) -> tuple[Overview, Toolbox]:
-        async with self._routes.serving(guild_id) as route:
+    async def _seen(
+        self, guild_id: int | None, spot: Spot = FIRST_SPOT
+    ) -> tuple[Overview, Toolbox]:
+        async with self._at(guild_id, spot) as route:
             provider = route.provider
+            if spot != FIRST_SPOT and not provider.model:
+                await provider.resolve_model()  # no turn may ever have asked it
         stored = await self._store.settings.values(guild_id or 0, provider.model)
         verdict = await Learning(store=self._store, route=route).verdict()
         config = turn_config(stored, verdict.learnt)
@@ -86,17 +91,26 @@ class Switchboard:
         )
         return overview, toolbox
 
+    def _at(self, guild_id: int | None, spot: Spot) -> AbstractAsyncContextManager[Route]:
+        return self._routes.serving(guild_id, spot.rank, channel_id=spot.channel_id)
+
     async def configure(
-        self, guild_id: int | None, name: str, value: str, *, by: int | None = None
+        self,
+        guild_id: int | None,
+        name: str,
+        value: str,
+        *,
+        by: int | None = None,
+        spot: Spot = FIRST_SPOT,
     ) -> None:
-        """Set a switch of a guild, or with the value `default` no longer. ValueError says what is
-        wrong with the name or value.
+        """Set a switch of a guild for the model of `spot`, or with the value `default` no longer.
+        ValueError says what is wrong with the name or value.
 
         How many requests the operator's endpoint takes is set for all guilds if the operator,
         user `by`, sets it for one.
         """
         stored = checked(name, value) if value != DEFAULT or spec_of(name) is None else None
-        async with self._routes.serving(guild_id) as route:
+        async with self._at(guild_id, spot) as route:
             if not route.provider.model:
                 raise ValueError(
                     "The endpoint has not named its model yet. Start it, or set VERBATIM_MODEL."

@@ -14,9 +14,9 @@ from types import FrameType
 from typing import Protocol, TextIO
 
 from chat.account import PromptSnapshot
+from chat.overview import ToolListing
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply
-from chat.service import ToolListing
 from cli.answer import AnswerView
 from cli.consent import TerminalApprover
 from cli.terminal import InputLines, forsake, one_line, printable, write_anything

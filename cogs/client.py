@@ -157,7 +157,12 @@ class VerbatimBot(commands.Bot):
             tell_after=self._tell_after,
         )
         await self.add_cog(self._chat)
-        config = Config(self._service, self._desk.admission, reads_all=self._reads_all)
+        config = Config(
+            self._service,
+            self._desk.admission,
+            self._desk.endpoints,
+            reads_all=self._reads_all,
+        )
         await self.add_cog(config)
         await self.add_cog(Setup(self._desk, config.config))
         for cog in usage_cogs(self._desk, config.config, reads_all=self._reads_all):

@@ -13,15 +13,18 @@ from discord import app_commands
 from discord.ext import commands
 
 from chat.admission import Admission
+from chat.endpoints import FIRST_SPOT, Endpoints, NoFurther, Spot
 from chat.overview import Exposure, ExposureChange, Overview
 from cogs.controls import component_of, managed_guild
 from cogs.forms import clipped
 from cogs.permissions import lacking, within
 from cogs.ports import Service
+from cogs.spots import NO_SUCH_ENDPOINT, spot_labels
 from cogs.translations.figures import number
 from cogs.translations.saying import retold, tr
 from cogs.tree import BROKEN, MANAGE_GUILD, answer_privately, require_manage_guild
 from cogs.workarounds import (
+    ENDPOINT,
     FIRST,
     PAGE,
     Control,
@@ -53,9 +56,12 @@ class Config(commands.Cog):
         default_permissions=MANAGE_GUILD,
     )
 
-    def __init__(self, service: Service, admission: Admission, *, reads_all: bool) -> None:
+    def __init__(
+        self, service: Service, admission: Admission, endpoints: Endpoints, *, reads_all: bool
+    ) -> None:
         self._service = service
         self._admission = admission
+        self._endpoints = endpoints
         self._reads_all = reads_all
 
     async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
@@ -70,7 +76,7 @@ class Config(commands.Cog):
     async def workarounds(self, interaction: discord.Interaction) -> None:
         """Show the panel."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        await self._show_panel(interaction, FIRST)
+        await self._show_panel(interaction)
 
     @config.command(name="show", description="Endpoint, model, and what is missing here")
     async def show(self, interaction: discord.Interaction) -> None:
@@ -194,29 +200,44 @@ class Config(commands.Cog):
             await interaction.response.defer()
             (value,) = component.values
             if control.name == PAGE:
-                await self._show_panel(interaction, value)
+                await self._show_panel(interaction, value, control.of)
+            elif control.name == ENDPOINT:
+                await self._show_panel(interaction, FIRST, value)
             else:
                 await self._turn(interaction, control, value)
+        except NoFurther:
+            await answer_privately(interaction, NO_SUCH_ENDPOINT)
+        except EndpointError as error:
+            await answer_privately(interaction, error.member)
         except Exception:
             log.exception("A switch could not be turned.")
             await answer_privately(interaction, BROKEN)
 
     async def _turn(self, interaction: discord.Interaction, control: Control, value: str) -> None:
         try:
-            user_id = interaction.user.id
-            await self._service.configure(interaction.guild_id, control.name, value, by=user_id)
+            await self._service.configure(
+                interaction.guild_id,
+                control.name,
+                value,
+                by=interaction.user.id,
+                spot=await self._endpoints.spot(interaction.guild_id or 0, control.of),
+            )
         except ValueError as error:
             await answer_privately(interaction, str(error))
             return
-        except EndpointError as error:
-            await answer_privately(interaction, error.member)
-            return
         log.info("Guild %s: %s is now %s.", interaction.guild_id, control.name, value)
-        await self._show_panel(interaction, control.page)
+        await self._show_panel(interaction, control.page, control.of)
 
-    async def _show_panel(self, interaction: discord.Interaction, page: str) -> None:
-        overview = await self._overview(interaction)
-        panel = workarounds_panel(overview, page, interaction.locale)
+    async def _show_panel(
+        self, interaction: discord.Interaction, page: str = FIRST, of: str = ""
+    ) -> None:
+        """Show a page for the endpoint and model of that name, or the first."""
+        guild_id = interaction.guild_id or 0
+        overview = await self._overview(interaction, await self._endpoints.spot(guild_id, of))
+        labels = spot_labels(
+            await self._endpoints.listed(guild_id), interaction.guild, interaction.locale
+        )
+        panel = workarounds_panel(overview, page, interaction.locale, of=of, choices=labels)
         await interaction.edit_original_response(view=panel)
 
     async def _answers_in(self, interaction: discord.Interaction) -> str:
@@ -227,9 +248,11 @@ class Config(commands.Cog):
             return "yes"
         return "no: `/config channels` or `/config answering` has me silent here"
 
-    async def _overview(self, interaction: discord.Interaction) -> Overview:
+    async def _overview(
+        self, interaction: discord.Interaction, spot: Spot = FIRST_SPOT
+    ) -> Overview:
         """What this member may see: the operator's address is the operator's to know."""
-        overview = await self._service.overview(interaction.guild_id)
+        overview = await self._service.overview(interaction.guild_id, spot)
         if overview.brought or interaction.user.id in self._admission.operators:
             return overview
         return replace(overview, endpoint="the operator's")

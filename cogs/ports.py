@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from chat.account import PromptSnapshot
+from chat.endpoints import FIRST_SPOT, Spot
 from chat.explaining import Explanation
+from chat.overview import Exposure, ExposureChange, Overview, ToolListing
 from chat.ports import History, Member, Place, Presenter, TurnRequest
 from chat.recording import RecordedRun
-from chat.service import Exposure, ExposureChange, Overview, ToolListing
 
 
 class Service(Protocol):
@@ -57,12 +58,18 @@ class Service(Protocol):
         """Drop what is kept in memory of turns for a member of a guild, or for all members."""
         ...
 
-    async def overview(self, guild_id: int | None) -> Overview:
-        """The endpoint and the guild's switches."""
+    async def overview(self, guild_id: int | None, spot: Spot = FIRST_SPOT) -> Overview:
+        """The endpoint and the guild's switches. NoFurther: it has no such endpoint."""
         ...
 
     async def configure(
-        self, guild_id: int | None, name: str, value: str, *, by: int | None = None
+        self,
+        guild_id: int | None,
+        name: str,
+        value: str,
+        *,
+        by: int | None = None,
+        spot: Spot = FIRST_SPOT,
     ) -> None:
         """Set a switch, as user `by`. ValueError says what is wrong with the name or value."""
         ...

@@ -16,6 +16,7 @@ from chat.endpoints import Endpoints, NoFurther
 from chat.probing import Outdated, Prober, applicable
 from cogs.controls import component_of, managed_guild
 from cogs.forms import clipped
+from cogs.spots import NO_SUCH_ENDPOINT
 from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, answer_privately
 from providers.base import EndpointError
@@ -32,9 +33,6 @@ _RUNNING = (
     "longer on slow hardware …"
 )
 _FORGOTTEN = "I no longer have the findings of that test. Run it again with `/config test`."
-
-
-NO_SUCH_ENDPOINT = "This server has no such endpoint. `/config endpoints` lists those that it has."
 
 
 def probe_offer(locale: Speaks, endpoint: str = "") -> ui.View:
@@ -83,11 +81,11 @@ class Probing(commands.Cog):
             await answer_privately(interaction, BROKEN)
 
     async def _run(self, interaction: discord.Interaction, guild_id: int, endpoint: str) -> None:
-        rank = await self._endpoints.rank(guild_id, endpoint)
+        spot = await self._endpoints.spot(guild_id, endpoint)
         await interaction.edit_original_response(
             content=retold(interaction.locale, _RUNNING), view=None
         )
-        findings = await self._prober.probe(guild_id, rank)
+        findings = await self._prober.probe(guild_id, spot)
         self._found[guild_id, endpoint] = findings
         view = ui.View(timeout=None)
         if applicable(findings) or verdict_that_follows(findings) is not None:
@@ -110,8 +108,8 @@ class Probing(commands.Cog):
             )
             return
         try:
-            rank = await self._endpoints.rank(guild_id, endpoint)
-            values = await self._prober.apply(guild_id, findings, rank)
+            spot = await self._endpoints.spot(guild_id, endpoint)
+            values = await self._prober.apply(guild_id, findings, spot)
         except Outdated as error:
             await interaction.edit_original_response(
                 content=retold(interaction.locale, str(error)), view=None

@@ -8,7 +8,6 @@ import io
 import logging
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
-from urllib.parse import urlsplit
 
 import discord
 from discord import app_commands, ui
@@ -28,7 +27,8 @@ from cogs.controls import (
     managed_guild,
 )
 from cogs.forms import EndpointForm, clipped
-from cogs.probing import NO_SUCH_ENDPOINT, probe_offer
+from cogs.probing import probe_offer
+from cogs.spots import NO_SUCH_ENDPOINT, spot_labels
 from cogs.translations.saying import Speaks, retold, tr
 from cogs.tree import BROKEN, answer_privately, guild_of, require_manage_guild
 
@@ -138,7 +138,7 @@ class Setup(commands.Cog):
             lines = [
                 tr(
                     locale,
-                    "{model} answers from now on in {channel}. `/config test` tries the server's.",
+                    "{model} answers from now on in {channel}. `/config test` tries it.",
                     model=who,
                     channel=channel.mention,
                 )
@@ -174,14 +174,8 @@ class Setup(commands.Cog):
     ) -> list[app_commands.Choice[str]]:
         if (guild_id := guild_of_manager(interaction)) is None:
             return []
-        locale = interaction.locale
         tried = await self._desk.endpoints.listed(guild_id)
-        labels: dict[str, str] = {}
-        for place, each in enumerate(tried, start=1):
-            model = each.model or tr(locale, "its first model")
-            where = urlsplit(each.url).netloc or tr(locale, "the operator's endpoint")
-            labels[each.name] = f"{place}. {clipped(where, 45)}: {clipped(model, 45)}"
-        return labelled(labels, typed)
+        return labelled(spot_labels(tried, interaction.guild, interaction.locale), typed)
 
     @app_commands.describe(endpoint="One of those that are tried for this server; else the first")
     async def _test(
@@ -193,13 +187,13 @@ class Setup(commands.Cog):
         guild_id, locale, by = guild_of(interaction), interaction.locale, interaction.user.id
         wanted = (endpoint or "").strip()
         try:
-            rank = await self._desk.endpoints.rank(guild_id, wanted)
+            spot = await self._desk.endpoints.spot(guild_id, wanted)
             tried = await self._desk.endpoints.listed(guild_id)
-            said = await self._desk.setup.test(guild_id, by=by, rank=rank)
+            said = await self._desk.setup.test(guild_id, by=by, spot=spot)
         except NoFurther:
             await answer_privately(interaction, NO_SUCH_ENDPOINT)
             return
-        name = tried[rank].name if wanted and rank < len(tried) else ""
+        name = next((each.name for each in tried if wanted and each.spot == spot), "")
         await interaction.edit_original_response(
             content=clipped(retold(locale, said), 2000), view=probe_offer(locale, name)
         )

@@ -1,11 +1,11 @@
 """Draws the panel of /config workarounds.
 
 Invariant: a panel holds at most 40 components, and each control's custom id carries the page that
-it stands on and a name, no rights. The first page tells the verdict and what is not at its default;
-all other switches stand on a page for each theme.
+it stands on, a name, and which endpoint and model it is about; no rights. The first page tells the
+verdict and what is not at its default; all other switches stand on a page for each theme.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import discord
@@ -19,10 +19,14 @@ from cogs.sending import SUBTEXT
 from cogs.translations.saying import Speaks, retold, tr
 
 CUSTOM_ID = "workarounds:"
-"""Begins the custom id of every control: then a switch's name, or PAGE; then the page, if any."""
+"""Begins the custom id of every control: then a switch's name, PAGE or ENDPOINT; then the page and
+the name of an endpoint or channel, unless these are the first."""
 
 PAGE = "page"
 """In the place of a switch's name: the menu that turns to another page."""
+
+ENDPOINT = "endpoint"
+"""In the place of a switch's name: the menu that turns to another endpoint or model."""
 
 FIRST = "first"
 """The page that says what is known, and what differs from the defaults."""
@@ -31,7 +35,11 @@ _MAIN = "tool_mode"
 """The switch that the first page offers in any case."""
 
 _MOST_SWITCHES = 11
-"""A switch takes three of the 40 components; beside them stand up to two texts and the pages."""
+"""A switch takes three of the 40 components; beside them stand up to two texts and two menus."""
+
+_MOST_OPTIONS = 25
+
+NO_CHOICE: Mapping[str, str] = {}
 
 _HELP = 300
 """Characters of a switch's help."""
@@ -48,24 +56,38 @@ _MODES = {
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Which control was used, and the page that it stood on."""
+    """Which control was used, the page that it stood on, and what that was `of`: the name of an
+    endpoint or of a channel's model, empty for the first."""
 
     name: str
     page: str
+    of: str = ""
 
 
 def read_custom_id(custom_id: str) -> Control | None:
     """The control of a custom id, None if it is none of this panel's."""
     if not custom_id.startswith(CUSTOM_ID):
         return None
-    name, _, page = custom_id.removeprefix(CUSTOM_ID).partition(":")
-    return Control(name, page or FIRST)
+    name, _, place = custom_id.removeprefix(CUSTOM_ID).partition(":")
+    page, _, of = place.partition(":")  # names of endpoints have colons
+    return Control(name, page or FIRST, of)
+
+
+def _custom_id(control: Control) -> str:
+    place = f":{control.page}" if control.page != FIRST or control.of else ""
+    return f"{CUSTOM_ID}{control.name}{place}{control.of and f':{control.of}'}"
 
 
 def workarounds_panel(
-    overview: Overview, page: str = FIRST, locale: Speaks = None
+    overview: Overview,
+    page: str = FIRST,
+    locale: Speaks = None,
+    *,
+    of: str = "",
+    choices: Mapping[str, str] = NO_CHOICE,
 ) -> ui.LayoutView:
-    """One page of the panel, the first where there is no such page.
+    """One page of the panel, the first where there is no such page. `of` is the name of what
+    `overview` tells about, `choices` are labels by names of all that there is.
 
     It is not kept in memory: a listener serves its menus.
     """
@@ -89,10 +111,12 @@ def workarounds_panel(
         most = _HELP_ON_FIRST if page == FIRST and switch.name != _MAIN else _HELP
         about = clipped(retold(locale, switch.help), most)
         panel.add_item(ui.TextDisplay(f"**{switch.name}**: {about}"))
-        panel.add_item(ui.ActionRow(_menu(switch, page, locale)))
+        panel.add_item(ui.ActionRow(_menu(switch, Control(switch.name, page, of), locale)))
     if page == FIRST:
         panel.add_item(ui.TextDisplay(SUBTEXT + _summary(overview.switches, locale)))
-    panel.add_item(ui.ActionRow(_pages(page, locale)))
+    if len(choices) > 1:
+        panel.add_item(ui.ActionRow(_endpoints(choices, of, locale)))
+    panel.add_item(ui.ActionRow(_pages(page, of, locale)))
     panel.stop()
     return panel
 
@@ -140,7 +164,7 @@ def _summary(switches: Sequence[Switch], locale: Speaks) -> str:
     return tr(locale, "Not at its default: {switches}", switches=clipped("; ".join(changed), 900))
 
 
-def _menu(switch: Switch, page: str, locale: Speaks) -> ui.Select[ui.LayoutView]:
+def _menu(switch: Switch, control: Control, locale: Speaks) -> ui.Select[ui.LayoutView]:
     options = [
         discord.SelectOption(
             label=choice,
@@ -158,8 +182,7 @@ def _menu(switch: Switch, page: str, locale: Speaks) -> ui.Select[ui.LayoutView]
                 description=tr(locale, "go back to what was learnt, or else to the default"),
             )
         )
-    where = "" if page == FIRST else f":{page}"
-    return ui.Select(custom_id=f"{CUSTOM_ID}{switch.name}{where}", options=options)
+    return ui.Select(custom_id=_custom_id(control), options=options)
 
 
 def _about(switch: Switch, choice: str, locale: Speaks) -> str | None:
@@ -170,13 +193,26 @@ def _about(switch: Switch, choice: str, locale: Speaks) -> str | None:
     return ", ".join(words) or None
 
 
-def _pages(current: str, locale: Speaks) -> ui.Select[ui.LayoutView]:
+def _endpoints(choices: Mapping[str, str], of: str, locale: Speaks) -> ui.Select[ui.LayoutView]:
+    shown = list(choices.items())[:_MOST_OPTIONS]
+    current = of if of in choices else shown[0][0]
+    return ui.Select(
+        custom_id=_custom_id(Control(ENDPOINT, FIRST)),
+        placeholder=tr(locale, "Another endpoint or model"),
+        options=[
+            discord.SelectOption(label=label, value=name, default=name == current)
+            for name, label in shown
+        ],
+    )
+
+
+def _pages(current: str, of: str, locale: Speaks) -> ui.Select[ui.LayoutView]:
     pages = {
         FIRST: tr(locale, "Overview"),
         **{theme: tr(locale, "Advanced: {theme}", theme=_title(theme, locale)) for theme in THEMES},
     }
     return ui.Select(
-        custom_id=f"{CUSTOM_ID}{PAGE}",
+        custom_id=_custom_id(Control(PAGE, FIRST, of)),
         placeholder=tr(locale, "Advanced"),
         options=[
             discord.SelectOption(label=label, value=page, default=page == current != FIRST)

@@ -8,8 +8,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from chat.overview import Overview
 from chat.ports import History, Presenter, TurnRequest
-from chat.service import Overview
 from cli.embedded.gguf import LocalModel
 from data.settings import Settings
 

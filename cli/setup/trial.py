@@ -6,9 +6,9 @@ Invariant: it is a turn of the chat service like any other; nothing of it is kep
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from chat.overview import Overview
 from chat.ports import Place, TurnRequest
 from chat.reply import Reply
-from chat.service import Overview
 from cli.setup.ports import Turns
 from cli.snapshot import OneMessage
 from cli.terminal import one_line

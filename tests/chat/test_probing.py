@@ -262,5 +262,12 @@ async def test_an_endpoint_that_a_guild_brings_is_tested_by_itself(
             return verdict.learnt.get("stream_with_tools") == "whole"
 
         await settled(learnt_of_the_fallback)
+        await desk.setup.set_channel_model(7, 5, "apart", by=1)
+
+        async def learnt_of_the_channels_model() -> bool:
+            verdict = await store.verdicts.get(brought.id, "apart")
+            return verdict.learnt.get("stream_with_tools") == "whole"
+
+        await settled(learnt_of_the_channels_model)
         await desk.prober.close()
         await desk.endpoints.close()

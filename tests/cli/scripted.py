@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from chat.account import PromptSnapshot
 from chat.ending import STOPPED
+from chat.overview import ToolListing
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
 from chat.reply import Reply, ToolRun
-from chat.service import ToolListing
 from prompt.values import Outcome, Span, ToolCall, ToolResult
 
 Step = Callable[[Reply], Awaitable[None] | None]

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from chat.account import PromptSnapshot
 from chat.config import DEFAULT, Switch, checked, switches
+from chat.endpoints import FIRST_SPOT, Spot
 from chat.explaining import Explanation
 from chat.overview import Exposure, ExposureChange, Overview, ToolListing
 from chat.ports import ChannelMessage, History, Member, Place, Presenter, TurnRequest
@@ -147,11 +148,17 @@ class ScriptedService:
     def forget(self, guild_id: int | None, member_id: int | None) -> None:
         self.forgotten.append((guild_id, member_id))
 
-    async def overview(self, guild_id: int | None) -> Overview:
+    async def overview(self, guild_id: int | None, spot: Spot = FIRST_SPOT) -> Overview:
         return overview_of(tuple(self.switches.values()))
 
     async def configure(
-        self, guild_id: int | None, name: str, value: str, *, by: int | None = None
+        self,
+        guild_id: int | None,
+        name: str,
+        value: str,
+        *,
+        by: int | None = None,
+        spot: Spot = FIRST_SPOT,
     ) -> None:
         if self.refusal:
             raise ValueError(self.refusal)

@@ -4,7 +4,7 @@ import pytest
 
 from chat.answering import Answering
 from chat.config import switches
-from chat.service import ToolListing
+from chat.overview import ToolListing
 from chat.switches import SWITCHES, THEMES
 from cogs.tree import NOT_ALLOWED
 from tests.cogs.conftest import Scene
@@ -288,7 +288,7 @@ async def test_a_snapshot_shows_no_more_than_the_chain_of_replies(scene: Scene) 
 async def test_a_command_that_breaks_says_so_in_one_line(
     scene: Scene, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(guild_id: int | None) -> object:
+    async def broken(*_: object) -> object:
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(scene.service, "overview", broken)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from chat.guild_setup import Wish
-from cogs.probing import NO_SUCH_ENDPOINT, findings_text
+from cogs.probing import findings_text
+from cogs.spots import NO_SUCH_ENDPOINT
 from providers.probe import Findings
 from tests.cogs.town import Town, shown, town
 from tests.loopback.cast import LOST_IN_STREAMS

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from chat.config import switches
+from chat.overview import Overview
 from chat.ports import History, Presenter, TurnRequest
 from chat.reply import Reply
-from chat.service import Overview
 from cli.embedded.errors import Declined
 from cli.embedded.gguf import LocalModel
 from cli.setup import discovery

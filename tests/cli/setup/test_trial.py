@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from chat.overview import Overview
 from chat.reply import Reply, ToolRun
-from chat.service import Overview
 from cli.setup.trial import judge
 from prompt.values import Origin, Outcome, ToolCall, ToolResult
 from prompt.verbatim import Verdict, WireMode
