@@ -7,6 +7,9 @@ from prompt.pricing import ESTIMATES, Pricing
 from prompt.snapshot import Budget
 from providers.base import RequestOptions
 
+CALL_ROOM = 384
+"""Tokens that a prompt leaves for a call and its result."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
@@ -52,6 +55,7 @@ class Generation:
         return Budget(
             window=window,
             reply_reserve=min(self.max_reply_tokens, window // 2),
+            call_room=min(CALL_ROOM, window // 8),
             token_ratio=(self.pricing.counted is None and self.token_ratio) or 1.0,
             pricing=self.pricing,
         )

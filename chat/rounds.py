@@ -12,11 +12,13 @@ from prompt.events import CallError, Finished, Usage
 from prompt.prompt import EXCHANGE
 from prompt.surface import canonical_json
 from prompt.taught import result_text, written_call
-from prompt.tokens import estimate, within
 from prompt.values import PromptItem, ReasoningPart, TextPart, ToolCall, ToolResult, Turn
 
-LEAST_RESULT = 100
-"""Tokens that any result may have, so that a full prompt still tells how a call went."""
+_RAW_SHOWN = 400
+"""Characters of a call that failed which the model reads again. It may have written without end."""
+
+_NAME_SHOWN = 64
+"""Characters of a name that no tool has; longer ones are not allowed anyway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,18 +51,6 @@ class Round:
     thought_in_text: bool = False
     finished: Finished = field(default=Finished(reason=None))
     usage: Usage | None = None
-
-
-def fitting(results: Sequence[ToolResult], room: int) -> list[ToolResult]:
-    """The results cut so that together they keep to `room` tokens, each to its fair share."""
-    cut_down: list[ToolResult] = []
-    for left, result in zip(range(len(results), 0, -1), results, strict=True):
-        text = within(result.text, max(room // left, LEAST_RESULT))
-        if cut := len(result.text) - len(text):
-            text += f"\n[cut for lack of room: {cut} more characters]"
-        room -= estimate(text)
-        cut_down.append(replace(result, text=text))
-    return cut_down
 
 
 def as_items(
@@ -99,14 +89,25 @@ def _texts(texts: Sequence[str]) -> list[TextPart]:
 
 
 def _written(error: CallError) -> str:
-    """The failed call as the model wrote it; of a native one only the arguments are raw."""
+    """The failed call as the model wrote it, as far as that helps to write it better; of a native
+    one only the arguments are raw."""
+    raw = _clipped(error.raw, _RAW_SHOWN)
     if error.origin == "native":
-        return written_call(error.name, error.raw)
-    return error.raw.strip() or written_call(error.name, "")
+        return written_call(_name(error), raw)
+    return raw.strip() or written_call(_name(error), "")
 
 
 def _told(error: CallError) -> str:
+    name = _name(error)
     return result_text(
-        error.name or "tool call",
-        canonical_json({"error": error.code, "tool": error.name, "message": error.message}),
+        name or "tool call",
+        canonical_json({"error": error.code, "tool": name, "message": error.message}),
     )
+
+
+def _name(error: CallError) -> str:
+    return _clipped(error.name, _NAME_SHOWN)
+
+
+def _clipped(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}..."

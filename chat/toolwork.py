@@ -1,9 +1,9 @@
 """Runs the tool calls of one round under the limits of the turn.
 
 Invariant: every call gets exactly one result, in call order. Calls that only read what is known
-here run side by side, the rest one after another in the order in which they were made, so that
-what foreign text takes away is gone before the next call; a call made twice in one message runs
-once and answers both.
+here run side by side, some at a time, the rest one after another in the order in which they were
+made, so that what foreign text takes away is gone before the next call; a call made twice in one
+message runs once and answers both.
 """
 
 import asyncio
@@ -27,6 +27,15 @@ log = logging.getLogger(__name__)
 
 CALL_TIMEOUT = 30.0
 """Seconds that one tool call may take."""
+
+MOST_CALLS = 48
+"""Calls of one turn that run; then none runs any more."""
+
+READS_AT_ONCE = 8
+"""Calls that only read and run side by side."""
+
+MOST_TIMEOUTS = 2
+"""Times that a tool may use up its time in a turn; after that it is not called again."""
 
 MAX_UNKNOWN = 3
 """Times that a name which no tool has may be called; then no call of the turn runs any more."""
@@ -68,6 +77,8 @@ class ToolWork:
         self._gate = gate
         self._ran: Counter[CallKey] = Counter()
         self._unknown: Counter[str] = Counter()
+        self._timeouts: Counter[str] = Counter()
+        self._reading = asyncio.Semaphore(READS_AT_ONCE)
         self._withdrawn = False
         self._kept: dict[str, str] = {}
         self.posted = False
@@ -75,7 +86,12 @@ class ToolWork:
 
     @property
     def is_closed(self) -> bool:
-        """Whether no call of this turn runs any more: the model keeps calling what there is not."""
+        """Whether no call of this turn runs any more: the model has made too many, or keeps calling
+        what there is not."""
+        return self._ran.total() >= MOST_CALLS or self._calls_nothing
+
+    @property
+    def _calls_nothing(self) -> bool:
         return any(count >= MAX_UNKNOWN for count in self._unknown.values())
 
     def unknown(self, name: str) -> None:
@@ -129,9 +145,13 @@ class ToolWork:
         try:
             async with asyncio.TaskGroup() as group:
                 for run in runs:
-                    group.create_task(self._run(run, surface))
+                    group.create_task(self._run_in_turn(run, surface))
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from failed  # a turn's end is told by its kind
+
+    async def _run_in_turn(self, run: ToolRun, surface: ToolSurface) -> None:
+        async with self._reading:
+            await self._run(run, surface)
 
     async def _run(self, run: ToolRun, surface: ToolSurface) -> None:
         run.started = asyncio.get_running_loop().time()
@@ -148,6 +168,7 @@ class ToolWork:
                 self._tools, surface, self._context, run.call, timeout=CALL_TIMEOUT
             )
             run.result = ran.result
+            self._timeouts[resolved.call.name] += ran.result.outcome == "timeout"
             if resolved.spec is not None:
                 run.result = await self._told(run, resolved.spec, ran.result, ran.output)
         else:
@@ -157,10 +178,15 @@ class ToolWork:
 
     async def _refusal(self, key: CallKey, spec: ToolSpec | None, call: ToolCall) -> Refusal | None:
         """Why the call does not run; None also for what dispatch refuses by itself."""
-        if self.is_closed:
+        if self._calls_nothing:
             return Refusal(
                 code="calls_ended",
                 message="Calls of tools that do not exist have used up this turn. Answer in words.",
+            )
+        if self._ran.total() > MOST_CALLS:
+            return Refusal(
+                code="calls_ended",
+                message=f"No more than {MOST_CALLS} calls run in one turn. Answer in words.",
             )
         if self._ran[key] > self._repeats:
             return Refusal(
@@ -169,6 +195,11 @@ class ToolWork:
             )
         if spec is None:
             return None
+        if self._timeouts[call.name] >= MOST_TIMEOUTS:
+            return Refusal(
+                code="no_answer",
+                message="This tool did not answer in time, twice. Go on without it.",
+            )
         if self._withdrawn and (not spec.read_only or spec.destructive or spec.egress):
             return Refusal(code="withdrawn", message=WITHDRAWN)
         return await self._gate.refusal(spec, call.arguments)

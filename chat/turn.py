@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+from chat.bounds import fitted, has_room, narrow
 from chat.copied import calls_in
 from chat.counting import Count, counted
 from chat.echoes import is_echo, may_be_echo
@@ -20,7 +21,7 @@ from chat.metering import Meter
 from chat.open_calls import OpenCalls
 from chat.recording import Recorder
 from chat.reply import Reply
-from chat.rounds import Round, as_items, fitting, thought_parts, thoughtless
+from chat.rounds import Round, as_items, thought_parts, thoughtless
 from chat.scheduler import Lease
 from chat.sent import Sent, sent
 from chat.toolwork import ToolWork, refused
@@ -58,15 +59,13 @@ ANSWER_NUDGE = "Please answer in words."
 MOST_THOUGHT = 50_000
 """Characters of thinking that are kept for those who ask what the model thought."""
 
-LEFT_BY_RESULTS = 256
-"""Tokens of the budget that large results leave free: for the calls themselves, and one more."""
-
 NOTHING_SAID = "(no answer)"
 """Stands for an empty answer: without it the nudge would lengthen the message before."""
 
 NO_ANSWER = "The model gave no answer. Ask again, or put it in other words."
 CALL_FAILED = "The model tried to use a tool, but its call could not be understood."
 TOO_MANY_ROUNDS = "The model kept calling tools without answering, so the turn was ended."
+NO_ROOM = "What the tools brought does not fit into the model's context window any more."
 
 
 class TurnRun:
@@ -168,6 +167,9 @@ class TurnRun:
         prompt = prompt.grown(*self._exchanges)
         last = self._last
         for number in range(self._rounds + 1, MAX_ROUNDS + 1):
+            if self._exchanges and prompt.room < 0:
+                self._give_up(NO_ROOM)
+                return
             options = replace(
                 self.options,
                 round=number,
@@ -179,15 +181,18 @@ class TurnRun:
                 log.info("round %d only repeated the definitions of its tools", number)
                 self._reply.drop_round()
             text = self._reply.next_round()
+            thinking = tuple(got.thinking)
+            if not self._echoes(got, prompt):
+                got.thinking.clear()
             self._open.hold(got, prompt)
+            notes = narrow(got, text, prompt)
             for error in got.errors:
                 if error.code == "unknown_tool":
                     self._work.unknown(error.name)
             results: list[ToolResult] = []
-            notes: list[str] = []
             if not (got.calls or got.errors or got.held):
                 self.thinking_never_ends |= got.thought_in_text and not text.strip()
-                self._record(text, thinking=got.thinking)
+                self._record(text, thinking=thinking)
                 nudges = self._on_empty == "nudge_once" and not self._nudged
                 if text.strip() or last or not nudges or self._has_answered:
                     self._end(text, got.finished)
@@ -198,15 +203,15 @@ class TurnRun:
                 text, notes = NOTHING_SAID, [ANSWER_NUDGE]
             elif last:
                 unrun = [refused(call, "round_limit", message=LAST_ROUND) for call in got.calls]
-                self._record(text, got.calls, unrun, thinking=got.thinking)
+                self._record(text, got.calls, unrun, thinking=thinking)
                 self._give_up(TOO_MANY_ROUNDS)
                 return
             else:
                 ran = await self._work.run(got.calls, prompt.surface)
-                results = fitting(ran, prompt.pricing.estimated(prompt.room - LEFT_BY_RESULTS))
+                results = fitted(ran, got, text, prompt)
                 self._brought += [result.text for result in ran]
-                self._record(text, got.calls, self._work.kept(results), thinking=got.thinking)
-                notes = self._open.reminders(got, prompt)
+                self._record(text, got.calls, self._work.kept(results), thinking=thinking)
+                notes += self._open.reminders(got, prompt)
                 self._answered = not (got.held or self._reads(got.calls, prompt)) and (
                     self._answered or bool(text.strip())
                 )
@@ -217,12 +222,9 @@ class TurnRun:
                     got.errors.clear()
                     text = text if text.strip() or got.calls else NOTHING_SAID
                 self._told_errors += bool(got.errors)
-            if not self._echoes(got, prompt):
-                got.thinking.clear()
             exchange = as_items(text, got, results, notes)
-            last = (
-                number + 1 == MAX_ROUNDS or self._work.is_closed or prompt.grown(*exchange).room < 0
-            )
+            last = number + 1 == MAX_ROUNDS or self._work.is_closed
+            last = last or not has_room(prompt.grown(*exchange))
             if last:
                 exchange = as_items(text, got, results, [*notes, LAST_ROUND])
             prompt = prompt.grown(*exchange)

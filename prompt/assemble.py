@@ -29,8 +29,8 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
 
     Images that pass their share of the budget are left out, the oldest first. History is trimmed
     to its own ceiling. What is too much then goes in this order: the worst passages of knowledge,
-    the oldest exchanges, images. Raises PromptTooLarge if persona, tools and the message alone
-    pass the budget.
+    the oldest exchanges, images. The first two also make room for a call and its result. Raises
+    PromptTooLarge if persona, tools and the message alone pass the budget.
     """
     share = int(budget.prompt * budget.image_share)
     while sum(estimate_image(each.width, each.height) for each in snapshot.images) > share:
@@ -54,15 +54,17 @@ def assemble(snapshot: Snapshot, budget: Budget, *, stages: Sequence[Stage] = ST
     def within(most: int) -> tuple[tuple[Turn, ...], int]:
         return trimmed(snapshot.dialogue, ceiling=most, block=budget.history_block, price=price)
 
+    calls = mode != "off" and bool(snapshot.surface)
+    wanted = budget.prompt - (budget.call_room if calls else 0)
     kept, dropped = within(ceiling)
     total = fixed + price(kept)
     for place in _worst_first(passages):
-        if total + sum(grounding.values()) <= budget.prompt:
+        if total + sum(grounding.values()) <= wanted:
             break
         del grounding[place]
     survived = tuple(snapshot.snippets[place] for place in grounding)
-    if total > budget.prompt:
-        kept, dropped = within(min(ceiling, budget.prompt - fixed))
+    if total > wanted:
+        kept, dropped = within(min(ceiling, wanted - fixed))
     if dropped or len(grounding) < len(passages):
         left = survived if passages else snapshot.snippets
         built, failed = _build(replace(snapshot, dialogue=kept, snippets=left), stages)

@@ -52,6 +52,7 @@ class Budget:
     free for the reply. `history_share` bounds the dialogue's part of what is left, and
     `history_block` is how many exchanges are trimmed at once, so that the cached prefix breaks
     once a block and not every turn. `image_share` bounds what images may have of the prompt.
+    `call_room` is left free where there are tools, as far as knowledge and history give way for it.
     `pricing` says what texts cost. Where it holds no counts of the endpoint's, `token_ratio` is how
     many tokens the endpoint counts for each that is estimated, and all that is told of tokens here
     but the window and the reserve is estimated.
@@ -62,6 +63,7 @@ class Budget:
     history_share: float = 0.6
     history_block: int = 8
     image_share: float = 0.33
+    call_room: int = 0
     token_ratio: float = 1.0
     pricing: Pricing = ESTIMATES
 

@@ -147,7 +147,7 @@ async def test_an_admins_change_breaks_once(tmp_path: Path) -> None:
 
 async def test_trimming_breaks_once_a_block(tmp_path: Path) -> None:
     """Whoever replies to the message right before is not quoted, at the cut neither."""
-    async with street(tmp_path, window=2700) as here:
+    async with street(tmp_path, window=3100) as here:
         for number in range(24):
             for author in (BOB, ADA):
                 before = here.channel().messages[-1:]

@@ -928,7 +928,7 @@ MUTATIONS = (
             "knowledge goes before history",
             "prompt/assemble.py",
             "    kept, dropped = within(ceiling)\n",
-            "    rest = budget.prompt - fixed - sum(grounding.values())\n"
+            "    rest = wanted - fixed - sum(grounding.values())\n"
             "    kept, dropped = within(min(ceiling, rest))\n",
         ),
         rule="Grounding goes first over budget, and what is left is what is told",

@@ -312,6 +312,23 @@ def test_c07_the_oldest_exchanges_go_first() -> None:
     assert prompt.report.tokens == BASE + 200
 
 
+def test_history_gives_way_for_a_call_where_there_are_tools() -> None:
+    history = [hundred(f"h{number}") for number in range(1, 5)]
+    given = snapshot(dialogue=(*history, asked("?", None)))
+    large = Budget(window=10_000, reply_reserve=0, history_share=1.0, history_block=1)
+    tokens = assemble(given, large).report.tokens
+    tight = replace(large, window=tokens + 50)
+    assert assemble(given, tight).report.dropped_exchanges == 0
+    roomy = assemble(given, replace(tight, call_room=200)).report
+    assert (roomy.dropped_exchanges, roomy.room) == (2, 250)
+    full = assemble(given, replace(large, window=tokens - 400, call_room=200)).report
+    assert (full.dropped_exchanges, full.room) == (4, 0)  # the message stays, whatever it costs
+    without = replace(given, surface=ToolSurface())
+    tokens = assemble(without, large).report.tokens
+    alone = assemble(without, replace(large, window=tokens, call_room=200)).report
+    assert alone.dropped_exchanges == 0
+
+
 def test_c07_what_cannot_be_divided_and_does_not_fit_is_refused() -> None:
     fits = Budget(window=BASE, reply_reserve=0, history_share=1.0, history_block=1)
     assert assemble(bare((hundred("h1"), asked("?", None))), fits).report.tokens == BASE

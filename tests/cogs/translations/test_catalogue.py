@@ -17,6 +17,7 @@ from chat.toolwork import WITHDRAWN_NOTICE
 from chat.turn import (
     CALL_FAILED,
     NO_ANSWER,
+    NO_ROOM,
     READING,
     TOO_MANY_ROUNDS,
 )
@@ -44,6 +45,7 @@ NOTICES = (
     CUT_BY_FILTER,
     CALL_FAILED,
     TOO_MANY_ROUNDS,
+    NO_ROOM,
     READING,
     BUSY,
     WITHDRAWN_NOTICE,
