@@ -31,6 +31,7 @@ _ASKS = (discord.MessageType.default, discord.MessageType.reply)
 _MOST_TOLD = 10_000
 """Channels that are remembered to have been told why there are no threads in them."""
 
+IGNORED = "The admins of this server have me ignore you."
 _NOBODY = 0
 """Stands for an author who is not known."""
 
@@ -101,7 +102,7 @@ class Addressing:
             settings = await self._settings.of(guild.id)
             roles = {role.id for role in member.roles} if member else set[int]()
             if member_id in settings.members or not roles.isdisjoint(settings.roles):
-                return Judged(refusal="The admins of this server have me ignore you.")
+                return Judged(refusal=IGNORED)
         judged = await self._quotas.judge(
             Asker(
                 guild_id=guild.id if guild else 0,

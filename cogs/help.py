@@ -11,6 +11,9 @@ from discord import app_commands
 from discord.ext import commands
 
 from chat.desk import Desk
+from cogs.addressing import IGNORED
+from cogs.admitting import OPTED_OUT, SILENT_HERE
+from cogs.asking import NAME as ASK
 from cogs.forms import clipped
 from cogs.permissions import lacking, lacking_to_speak, within
 from cogs.ports import Service
@@ -47,50 +50,85 @@ class Help(commands.Cog):
         """Tell the member."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         locale = interaction.locale
+        here, answers = await self._here(interaction)
         heads = {
-            tr(locale, "Here"): await self._here(interaction),
-            tr(locale, "How to ask"): self._how(interaction),
+            tr(locale, "Here"): here,
+            tr(locale, "How to ask"): await self._how(interaction) if answers else "",
             tr(locale, "Model"): await self._model(interaction),
             tr(locale, "Tools"): await self._tools(interaction),
         }
         lines = [f"**{head}** {text}" for head, text in heads.items() if text]
         lines.append(f"**{tr(locale, 'Commands for you')}**")
-        lines += self._commands(interaction)
+        lines += await self._commands(interaction, answers=answers)
         await interaction.edit_original_response(content=clipped("\n".join(lines), _MOST))
 
-    async def _here(self, interaction: discord.Interaction) -> str:
-        """Whether the bot answers in this channel, and what is in the way."""
+    async def _here(self, interaction: discord.Interaction) -> tuple[str, bool]:
+        """Whether the bot answers this member in this channel, what is in the way, and in short
+        whether they can ask at all."""
         locale, channel, guild_id = interaction.locale, interaction.channel, interaction.guild_id
+        if await self._desk.privacy.has_opted_out(guild_id, interaction.user.id):
+            return retold(locale, OPTED_OUT), False
         if guild_id is None:
             if await self._admission.takes_dms_of(interaction.user.id):
-                return tr(locale, "I answer you in direct messages.")
-            return tr(locale, "I do not chat in direct messages; ask me on a server that we share.")
+                return tr(locale, "I answer you in direct messages."), True
+            closed = "I do not chat in direct messages; ask me on a server that we share."
+            return retold(locale, closed), False
         if not isinstance(channel, discord.abc.Messageable):
-            return tr(locale, "Nobody converses here.")
-        if missing := lacking_to_speak(channel):
-            return tr(
-                locale,
-                "I cannot answer here: I lack {permissions}.",
-                permissions=_and(missing, locale),
-            )
+            return tr(locale, "Nobody converses here."), False
+        settings = await self._desk.answering.of(guild_id)
+        if interaction.user.id in settings.members or not _roles(interaction).isdisjoint(
+            settings.roles
+        ):
+            return retold(locale, IGNORED), False
         if not await self._admission.takes_channel(guild_id, within(channel)):
-            return tr(locale, "I do not answer in this channel: admins chose others.")
-        if missing := lacking(channel):
+            return retold(locale, SILENT_HERE), False
+        if missing := lacking_to_speak(channel):
+            permissions = _and(missing, locale)
             return tr(
-                locale,
-                "I answer in this channel, and would do it better with {permissions}.",
-                permissions=_and(missing, locale),
+                locale, "I cannot answer here: I lack {permissions}.", permissions=permissions
+            ), (False)
+        if missing := lacking(channel):
+            return (
+                tr(
+                    locale,
+                    "I answer in this channel, and would do it better with {permissions}.",
+                    permissions=_and(missing, locale),
+                ),
+                True,
             )
-        return tr(locale, "I read and answer in this channel.")
+        return tr(locale, "I read and answer in this channel."), True
 
-    def _how(self, interaction: discord.Interaction) -> str:
-        locale = interaction.locale
-        if interaction.guild_id is None:
+    async def _how(self, interaction: discord.Interaction) -> str:
+        """What has the bot answer this member here, as the server has set it."""
+        locale, channel, guild_id = interaction.locale, interaction.channel, interaction.guild_id
+        if guild_id is None:
             return tr(locale, "Just write.")
-        me = self._bot.user.mention if self._bot.user else "@"
-        if self._reads_all:
-            return tr(locale, "Mention {me} in your message, or reply to one of mine.", me=me)
-        return tr(locale, "Mention {me} in your message, also where you reply to me.", me=me)
+        may, is_thread = interaction.permissions, isinstance(channel, discord.Thread)
+        menu, _ = named(locale, ASK, "")
+        if not (may.send_messages_in_threads if is_thread else may.send_messages):
+            return tr(locale, "You may not write here. “{menu}” answers you alone.", menu=menu)
+        settings = await self._desk.answering.of(guild_id)
+        me = self._bot.user
+        mention = me.mention if me else "@"
+        places = within(channel) if isinstance(channel, discord.abc.Messageable) else set[int]()
+        own = isinstance(channel, discord.Thread) and me is not None and channel.owner_id == me.id
+        ways: list[str] = []
+        if self._reads_all and (
+            not places.isdisjoint(settings.channels) or (own and settings.threads)
+        ):
+            ways.append(tr(locale, "Just write: I answer every message here."))
+        if settings.mention:
+            ways.append(tr(locale, "Mention {me} in your message.", me=mention))
+        if settings.reply and self._reads_all:
+            ways.append(tr(locale, "Reply to one of my messages."))
+        elif settings.reply:
+            ways.append(tr(locale, "Reply to one of my messages, and mention {me}.", me=mention))
+        if settings.words and self._reads_all:
+            words = ", ".join(discord.utils.escape_markdown(word) for word in settings.words)
+            ways.append(tr(locale, "Use one of these words: {words}.", words=words))
+        if not ways:
+            return tr(locale, "Only with “{menu}”, in the menu of a message.", menu=menu)
+        return " ".join(ways)
 
     async def _model(self, interaction: discord.Interaction) -> str:
         locale = interaction.locale
@@ -119,17 +157,29 @@ class Help(commands.Cog):
             )
         return text
 
-    def _commands(self, interaction: discord.Interaction) -> list[str]:
+    async def _commands(self, interaction: discord.Interaction, *, answers: bool) -> list[str]:
         """Those that the member may use here, in their language."""
         found: list[str] = []
+        guild_id, manages = interaction.guild_id, interaction.permissions.manage_guild
         for command in self._bot.tree.get_commands():
             needed = command.default_permissions
             if needed is not None and not interaction.permissions >= needed:
                 continue
-            if command.guild_only and interaction.guild_id is None:
+            if command.guild_only and guild_id is None:
+                continue
+            if command.name == "knowledge" and not (
+                manages or (guild_id and await self._desk.knowledge.members_search(guild_id))
+            ):
+                continue
+            if command.name == ASK and not answers:
                 continue
             found.append(_line(interaction.locale, command))
         return sorted(found)
+
+
+def _roles(interaction: discord.Interaction) -> set[int]:
+    user = interaction.user
+    return {role.id for role in user.roles} if isinstance(user, discord.Member) else set()
 
 
 def _line(

@@ -1,7 +1,11 @@
 """What /help tells, to whom, and where."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from chat.answering import Answering
+from cogs.addressing import IGNORED
+from cogs.admitting import OPTED_OUT, SILENT_HERE
 from tests.cogs.town import Town, town
 from tests.loopback.discord_server import Channel, LoopbackDiscord, Permission, User
 from tests.loopback.endpoint import Step
@@ -60,6 +64,68 @@ async def test_what_is_in_the_way_is_named(tmp_path: Path) -> None:
         await here.desk.admission.limit_channels(here.home.id, [here.home_channel.id])
         elsewhere = build.channel(here.home, "elsewhere")
         assert "admins chose others" in await told(here, here.alice, elsewhere)
+
+
+async def test_how_to_ask_is_told_as_the_server_has_set_it(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        channel, build = here.home_channel, here.server.build
+
+        async def how(**settings: object) -> str:
+            changed = replace(Answering(), **settings)
+            await here.desk.answering.change(here.home.id, lambda _: changed)
+            (line,) = [
+                line
+                for line in (await told(here, here.alice)).splitlines()
+                if line.startswith("**How to ask**")
+            ]
+            return line
+
+        me = f"<@{here.server.bot.id}>"
+        usual = await how()
+        assert usual == f"**How to ask** Mention {me} in your message. Reply to one of my messages."
+        assert await how(mention=False) == "**How to ask** Reply to one of my messages."
+        words = await how(mention=False, reply=False, words=("computer",))
+        assert words == "**How to ask** Use one of these words: computer."
+        always = await how(mention=False, reply=False, channels=(channel.id,))
+        assert always == "**How to ask** Just write: I answer every message here."
+        nothing = await how(mention=False, reply=False)
+        assert "Only with “Ask about this message”" in nothing
+        build.overwrite(channel, here.alice, deny=Permission.SEND_MESSAGES)
+        assert "You may not write here." in await how()
+
+
+async def test_whoever_is_not_answered_reads_why_and_not_how(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+
+        async def is_told(line: str) -> None:
+            text = await told(here, here.alice)
+            assert f"**Here** {line}" in text
+            assert "How to ask" not in text
+            assert "Ask about this message" not in text
+
+        async def set_to(**settings: object) -> None:
+            changed = replace(Answering(), **settings)
+            await here.desk.answering.change(here.home.id, lambda _: changed)
+
+        await here.desk.privacy.opt_out(here.home.id, here.alice.id)
+        await is_told(OPTED_OUT)
+        await here.desk.privacy.opt_in(here.home.id, here.alice.id)
+        await set_to(members=(here.alice.id,))
+        await is_told(IGNORED)
+        role = here.server.build.role(here.home, "loud")
+        here.home.members[here.alice.id].roles.append(role.id)
+        await set_to(roles=(role.id,))
+        await is_told(IGNORED)
+        await set_to(denied=(here.home_channel.id,))
+        await is_told(SILENT_HERE)
+
+
+async def test_a_search_that_is_closed_is_not_offered(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        assert "/knowledge" not in await told(here, here.alice)
+        assert "/knowledge" in await told(here, here.operator)
+        await here.desk.knowledge.let_members_search(here.home.id, allowed=True)
+        assert "/knowledge" in await told(here, here.alice)
 
 
 async def test_direct_messages_tell_of_themselves(tmp_path: Path) -> None:
