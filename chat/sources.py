@@ -22,6 +22,10 @@ FITS = 0.5
 """Share of a question's weight that a passage must hold to be what it is about."""
 FITS_ELSEWHERE = 0.3
 """The same where question and passage are in different languages, and share names at most."""
+MUCH = 3.0
+"""Weight of a question that is as good as FITS, in a question so long that it is only
+FITS_AT_LENGTH of it."""
+FITS_AT_LENGTH = 0.25
 LIKE = 0.3
 """The likeness in sense that is worth as much as FITS."""
 _BESIDE_BEST = 0.75
@@ -118,8 +122,13 @@ def _fit(snippet: Snippet, stems: Mapping[str, float], question: str, elsewhere:
     sought = content(snippet.sought or question)
     if not sought:
         return float(sums_up(question))
-    share = sum(weight for stem, weight in sought.items() if stem in stems) / sum(sought.values())
-    return max(share / (FITS_ELSEWHERE if elsewhere else FITS), snippet.likeness / LIKE)
+    held = sum(weight for stem, weight in sought.items() if stem in stems)
+    share = held / sum(sought.values())
+    return max(
+        share / (FITS_ELSEWHERE if elsewhere else FITS),
+        min(held / MUCH, share / FITS_AT_LENGTH),
+        snippet.likeness / LIKE,
+    )
 
 
 def _is_courtesy(answer: str, added: Mapping[str, float]) -> bool:

@@ -56,6 +56,14 @@ INSPECTED = "When is the lamp inspected?"
         ([BEACON], "Auf welcher Frequenz sendet die Bake auf Gull Rock?", "Auf 4417 kHz.", [1]),
         ([BEACON], "Wie ist die Reichweite bei Gull Rock?", "Tag und Nacht dieselbe.", [1]),
         ([snippet(LAMP.text, likeness=0.45)], "Wann wird sie geprüft?", "Im Frühling.", [1]),
+        # a question of many words
+        (
+            [LAMP],
+            "Hey, what does the keeper of the lighthouse at Gull Rock do with the lamp when spring"
+            " comes around? My sister from Bremen would like to hear that in her own language.",
+            "Er prüft sie und tauscht den Docht.",
+            [2],
+        ),
         # short answers
         ([BEACON], "Does the beacon transmit at night?", "Yes.", [1]),
         ([HARBOUR], "Do ships use the harbour every day?", "Ja.", [3]),
