@@ -263,7 +263,7 @@ async def _run(args: argparse.Namespace, settings: Settings, local: LocalModel |
         async with (
             warming(wired.store, wired.service.warm_up, first=unknown),
             backup.backing_up(settings),
-            watched(wired.service.figures, wired.store, settings),
+            watched(wired.service.figures, wired.store, settings, sessions=wired.service.sessions),
         ):
             return await run_bot(
                 wired.service,
@@ -271,6 +271,7 @@ async def _run(args: argparse.Namespace, settings: Settings, local: LocalModel |
                 wired.desk,
                 token=settings.discord_token.get_secret_value(),
                 home=settings.home,
+                sessions=wired.service.sessions,
             )
 
 

@@ -7,7 +7,7 @@ looked at.
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -31,6 +31,14 @@ class TurnFigures:
     seconds: float = 0.0
 
 
+@dataclass(slots=True)
+class SessionFigures:
+    """Of the sessions with Discord. `look` tells by number how many seconds an answer to a
+    heartbeat takes: None for one that is lost, infinite where none was answered yet."""
+
+    look: Callable[[], Mapping[int, float | None]] = dict
+
+
 class WatchedService(ChatService):
     """A ChatService that counts its turns and marks what they log."""
 
@@ -38,6 +46,11 @@ class WatchedService(ChatService):
     def figures(self) -> TurnFigures:
         """What was counted."""
         return TurnFigures()
+
+    @cached_property
+    def sessions(self) -> SessionFigures:
+        """Of whoever brings the questions."""
+        return SessionFigures()
 
     async def respond(self, request: TurnRequest, history: History, presenter: Presenter) -> None:
         """See ChatService."""

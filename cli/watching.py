@@ -5,16 +5,17 @@ listens where the operator said and nowhere else.
 """
 
 import asyncio
+import math
 import os
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from aiohttp import web
 
-from chat.watched import Outcome, TurnFigures
+from chat.watched import Outcome, SessionFigures, TurnFigures
 from data.errors import StoreError
 from data.heartbeat import is_beating
 from data.settings import Settings
@@ -27,7 +28,13 @@ NO_DISCORD = "The bot has been without a session with Discord for a minute."
 
 
 @asynccontextmanager
-async def watched(figures: TurnFigures, store: Store, settings: Settings) -> AsyncGenerator[None]:
+async def watched(
+    figures: TurnFigures,
+    store: Store,
+    settings: Settings,
+    *,
+    sessions: SessionFigures | None = None,
+) -> AsyncGenerator[None]:
     """Serve for as long as the block runs, if the settings name a port. Raises StoreError where it
     cannot be had."""
     host, port, home = settings.metrics_host, settings.metrics_port, settings.home
@@ -36,7 +43,7 @@ async def watched(figures: TurnFigures, store: Store, settings: Settings) -> Asy
         return
     app = web.Application()
     app.router.add_get("/healthz", _Health(store, home).answer)
-    app.router.add_get("/metrics", _Metrics(figures, home).answer)
+    app.router.add_get("/metrics", _Metrics(figures, sessions or SessionFigures(), home).answer)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
@@ -72,8 +79,9 @@ class _Health:
 class _Metrics:
     """Prometheus' text format."""
 
-    def __init__(self, figures: TurnFigures, home: Path) -> None:
+    def __init__(self, figures: TurnFigures, sessions: SessionFigures, home: Path) -> None:
         self._figures = figures
+        self._sessions = sessions
         self._home = home
         self._since = time.time()
 
@@ -85,6 +93,7 @@ class _Metrics:
         turns = self._figures
         ended = {f'outcome="{each}"': turns.ended[each] for each in get_args(Outcome)}
         yield _metric("verbatim_connected", "gauge", "1 while Discord is there.", self._connected())
+        yield from self._of_sessions()
         yield _metric("verbatim_turns_running", "gauge", "Turns under way.", turns.running)
         yield _metric("verbatim_turns_total", "counter", "Turns that are over.", ended)
         yield _metric("verbatim_turn_seconds_total", "counter", "Spent in them.", turns.seconds)
@@ -99,14 +108,29 @@ class _Metrics:
         if (files := _open_files()) is not None:
             yield _metric("process_open_fds", "gauge", "Open files and sockets.", files)
 
+    def _of_sessions(self) -> Iterator[str]:
+        """The sessions by their numbers, which are those of Discord's shards."""
+        latencies = self._sessions.look()
+        if not latencies:
+            return
+        there = {f'shard="{each}"': int(known is not None) for each, known in latencies.items()}
+        yield _metric("verbatim_shard_connected", "gauge", "1 while the session is there.", there)
+        told = {
+            f'shard="{each}"': round(known, 4)
+            for each, known in latencies.items()
+            if known is not None and math.isfinite(known)
+        }
+        means = "Discord's answer to a heartbeat."
+        yield _metric("verbatim_shard_latency_seconds", "gauge", means, told)
+
     def _connected(self) -> int:
         return int(is_beating(self._home))
 
 
-def _metric(name: str, kind: _Kind, means: str, value: float | dict[str, int]) -> str:
+def _metric(name: str, kind: _Kind, means: str, value: float | Mapping[str, float]) -> str:
     values = (
         {f"{{{label}}}": each for label, each in value.items()}
-        if isinstance(value, dict)
+        if isinstance(value, Mapping)
         else {"": value}
     )
     samples = "".join(f"{name}{label} {each}\n" for label, each in values.items())

@@ -56,7 +56,12 @@ class Asking(commands.Cog):
     """The command in the menu of a message."""
 
     def __init__(
-        self, bot: commands.Bot, me: discord.abc.User, chat: Chat, service: Service, desk: Desk
+        self,
+        bot: commands.AutoShardedBot,
+        me: discord.abc.User,
+        chat: Chat,
+        service: Service,
+        desk: Desk,
     ) -> None:
         self._bot = bot
         self._parts = _Parts(me=me, chat=chat, service=service, desk=desk)

@@ -7,6 +7,7 @@ is resumed needs nothing of this, for Discord then sends what was missed.
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
@@ -24,7 +25,8 @@ OLDEST = timedelta(minutes=15)
 """An answer to what was asked before would puzzle more than it helps."""
 
 MOST_SEEN = 10_000
-"""Channels of which it is known up to where they were listened to: those that spoke last."""
+"""Channels of a session of which it is known up to where they were listened to: those that spoke
+last."""
 
 MOST_CHANNELS = 25
 MOST_MESSAGES = 50
@@ -48,16 +50,18 @@ class CatchingUp(commands.Cog):
         self._client = client
         self._channels = channels
         self._take = take
-        self._seen: dict[int, int] = {}
-        self._before: Mapping[int, int] = {}
+        self._seen: defaultdict[int, dict[int, int]] = defaultdict(dict)
+        """The last message by channel, by session: others go on while one is lost."""
+        self._before: dict[int, Mapping[int, int]] = {}
 
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
         """Note up to where a channel was listened to, for good where the bot takes part."""
-        self._seen.pop(message.channel.id, None)
-        self._seen[message.channel.id] = message.id
-        if len(self._seen) > MOST_SEEN:
-            del self._seen[next(iter(self._seen))]
+        seen = self._seen[0 if message.guild is None else message.guild.shard_id]
+        seen.pop(message.channel.id, None)
+        seen[message.channel.id] = message.id
+        if len(seen) > MOST_SEEN:
+            del seen[next(iter(seen))]
         me = self._client.user
         if message.guild is None or me is None or message.author.id != me.id:
             return
@@ -67,17 +71,19 @@ class CatchingUp(commands.Cog):
             log.error("A watermark was not kept: %s", error)
 
     @commands.Cog.listener()
-    async def on_connect(self) -> None:
+    async def on_shard_connect(self, shard_id: int) -> None:
         """A new session begins: what was seen until now is what counts."""
-        self._before = dict(self._seen)
+        self._before[shard_id] = dict(self._seen[shard_id])
 
     @commands.Cog.listener()
-    async def on_ready(self) -> None:
-        """Look through the channels in which there is more than was seen."""
-        before, missed = self._before, list[tuple[_Channel, int]]()
+    async def on_shard_ready(self, shard_id: int) -> None:
+        """Look through the session's channels in which there is more than was seen."""
+        before, missed = self._before.pop(shard_id, {}), list[tuple[_Channel, int]]()
         everywhere = max(before.values(), default=None)
         oldest = discord.utils.time_snowflake(datetime.now(UTC) - OLDEST)
         for guild in self._client.guilds:
+            if guild.shard_id != shard_id:
+                continue
             try:
                 kept = await self._channels.watermarks(guild.id)
             except StoreError as error:

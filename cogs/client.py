@@ -18,6 +18,7 @@ import discord
 from discord.ext import commands
 
 from chat.desk import Desk
+from chat.watched import SessionFigures
 from cogs.actions import ServerActions
 from cogs.addressing import addressing_for
 from cogs.approval import PATIENCE, Approvals
@@ -51,6 +52,7 @@ from cogs.queueing import TELL_AFTER
 from cogs.reminders import Reminders
 from cogs.services import ServiceCommands
 from cogs.setup import Setup
+from cogs.shards import IDENTIFY_PAUSE, ShardedBot
 from cogs.tool import Tool
 from cogs.translations.commands import CatalogueTranslator
 from cogs.tree import CommandTree, sync_if_changed
@@ -81,7 +83,7 @@ _UNREACHABLE = (
 _REFUSED = "Discord does not let the bot in (%s). Wait a few minutes, then start again."
 
 
-class VerbatimBot(commands.Bot):
+class VerbatimBot(ShardedBot):
     """The client and its cogs. `reads_all` tells whether it asks for the message content intent."""
 
     def __init__(
@@ -95,6 +97,7 @@ class VerbatimBot(commands.Bot):
         tell_after: float = TELL_AFTER,
         answer_within: float = PATIENCE,
         guild_ready_timeout: float = 2.0,
+        identify_pause: float = IDENTIFY_PAUSE,
     ) -> None:
         # It has no voice, so the operator need not hear what voice would need.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
@@ -108,6 +111,7 @@ class VerbatimBot(commands.Bot):
             tree_cls=CommandTree,
             allowed_mentions=discord.AllowedMentions.none(),
             guild_ready_timeout=guild_ready_timeout,
+            identify_pause=identify_pause,
             http_trace=paced(pace := smoothly(ALL_REQUESTS)),
         )
         self._pace = smoothly(ALL_EDITS, within=pace)
@@ -214,10 +218,6 @@ class VerbatimBot(commands.Bot):
             url = invitation(self.application_id)
             log.warning("The bot is on no server yet. Invite it: %s", url)
 
-    def connected(self) -> bool:
-        """Whether it has a session with Discord at this moment."""
-        return self.is_ready() and self.ws.open
-
     async def close(self) -> None:
         """Let replies end, then disconnect. Takes at most ten seconds; may be called twice."""
         if self._leaving is None:
@@ -239,6 +239,7 @@ async def run_bot(
     *,
     token: str,
     home: Path | None = None,
+    sessions: SessionFigures | None = None,
     cadence: float = CADENCE,
     guild_ready_timeout: float = 2.0,
 ) -> int:
@@ -246,7 +247,7 @@ async def run_bot(
 
     Returns the exit status: 0 after SIGINT or SIGTERM, 1 after a failure that it has logged in
     one line. Without the message content intent it goes on with what it may read. In `home` a
-    heartbeat tells those who watch from outside that it is connected.
+    heartbeat tells those who watch from outside that it is connected; `sessions` look at it.
     """
     _quieten_library()
     stop = asyncio.Event()
@@ -260,6 +261,8 @@ async def run_bot(
                 cadence=cadence,
                 guild_ready_timeout=guild_ready_timeout,
             )
+            if sessions is not None:
+                sessions.look = bot.latencies_by_shard
             try:
                 await _stay(bot, token, stop, home)
             except discord.PrivilegedIntentsRequired:
@@ -327,7 +330,8 @@ def _quieten_library() -> None:
     connections out of the log."""
     library = logging.getLogger("discord")
     library.setLevel(max(logging.INFO, logging.getLogger().level))
-    logging.getLogger("discord.client").addFilter(_without_traceback)
+    for part in ("discord.client", "discord.shard"):
+        logging.getLogger(part).addFilter(_without_traceback)
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:

@@ -31,7 +31,7 @@ _TOO_LARGE = "The model's output is larger than a file may be here."
 class Explain(commands.Cog):
     """The command in the menu of a message."""
 
-    def __init__(self, bot: commands.Bot, service: Service) -> None:
+    def __init__(self, bot: commands.AutoShardedBot, service: Service) -> None:
         self._bot = bot
         self._service = service
         self._menu = app_commands.ContextMenu(name=NAME, callback=self._explain)

@@ -36,7 +36,7 @@ _NO_MENTIONS = discord.AllowedMentions.none()
 class Leftovers(commands.Cog):
     """Replies of the process before."""
 
-    def __init__(self, bot: commands.Bot, kept: Unfinished, ledger: Ledger) -> None:
+    def __init__(self, bot: commands.AutoShardedBot, kept: Unfinished, ledger: Ledger) -> None:
         self._bot = bot
         self._kept = kept
         self._ledger = ledger

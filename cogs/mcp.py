@@ -59,7 +59,7 @@ class Mcp(commands.Cog):
         default_permissions=MANAGE_GUILD,
     )
 
-    def __init__(self, bot: commands.Bot, admin: McpAdmin) -> None:
+    def __init__(self, bot: commands.AutoShardedBot, admin: McpAdmin) -> None:
         self._bot = bot
         self._admin = admin
 

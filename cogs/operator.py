@@ -51,7 +51,7 @@ def operators_of(application: discord.AppInfo) -> frozenset[int]:
 class Operator(commands.Cog):
     """Asks the operator about servers, and takes the answers."""
 
-    def __init__(self, bot: commands.Bot, admission: Admission) -> None:
+    def __init__(self, bot: commands.AutoShardedBot, admission: Admission) -> None:
         self._bot = bot
         self._admission = admission
         self._meeting = asyncio.Lock()

@@ -44,7 +44,9 @@ class Reminders(commands.Cog):
         name="reminders", description="What you wanted to be reminded of here"
     )
 
-    def __init__(self, bot: commands.Bot, reminding: Reminding, admission: Admission) -> None:
+    def __init__(
+        self, bot: commands.AutoShardedBot, reminding: Reminding, admission: Admission
+    ) -> None:
         self._bot = bot
         self._reminding = reminding
         self._kept = reminding.reminders

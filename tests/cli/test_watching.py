@@ -8,7 +8,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from chat.watched import TurnFigures
+from chat.watched import SessionFigures, TurnFigures
 from cli.watching import NO_DISCORD, watched
 from data.errors import StoreError
 from data.settings import Settings
@@ -77,6 +77,20 @@ async def test_metrics_are_what_prometheus_reads(store: Store, tmp_path: Path) -
     for name in {re.split(r"[{ ]", line)[0] for line in samples}:
         assert f"# TYPE {name} " in text
         assert f"# HELP {name} " in text
+
+
+async def test_metrics_tell_the_sessions_apart(store: Store, tmp_path: Path) -> None:
+    sessions = SessionFigures(look=lambda: {0: 0.0412345, 1: None, 2: float("inf")})
+    settings = settings_of(tmp_path, free_port())
+    async with watched(TurnFigures(), store, settings, sessions=sessions):
+        _, text = await get(settings.metrics_port, "/metrics")
+    told = [line for line in text.splitlines() if line.startswith("verbatim_shard_")]
+    assert told == [
+        'verbatim_shard_connected{shard="0"} 1',
+        'verbatim_shard_connected{shard="1"} 0',
+        'verbatim_shard_connected{shard="2"} 1',
+        'verbatim_shard_latency_seconds{shard="0"} 0.0412',
+    ]
 
 
 async def test_without_a_port_nothing_listens(store: Store, tmp_path: Path) -> None:

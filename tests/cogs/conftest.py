@@ -7,10 +7,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from discord.gateway import KeepAliveHandler
 
 from chat.desk import Desk, open_desk
 from cogs.client import VerbatimBot
 from cogs.queueing import TELL_AFTER
+from cogs.shards import IDENTIFY_PAUSE
 from data.keys import open_keys
 from data.store import Store, open_store
 from providers.openai.adapter import Limits, OpenAIProvider
@@ -75,6 +77,7 @@ class Scene:
         tell_after: float = TELL_AFTER,
         answer_within: float = 10.0,
         reads_all: bool = True,
+        identify_pause: float = IDENTIFY_PAUSE,
     ) -> VerbatimBot:
         """Connect the bot."""
         position = len(self.server.journal)
@@ -87,6 +90,7 @@ class Scene:
             tell_after=tell_after,
             answer_within=answer_within,
             guild_ready_timeout=0.1,
+            identify_pause=identify_pause,
         )
         self._running = asyncio.create_task(self.bot.start(self.server.token))
         await self.server.wait_for(lambda record: record.kind == "identify", since=position)
@@ -99,6 +103,13 @@ class Scene:
         if self.bot is not None:
             await self.bot.close()
             await asyncio.wait([self._running])
+
+
+def heart(bot: VerbatimBot, shard: int = 0) -> KeepAliveHandler:
+    """What sends a session's heartbeats, and gives up where none is answered."""
+    beats = bot.shards[shard]._parent.ws._keep_alive  # pyright: ignore[reportPrivateUsage]
+    assert beats is not None
+    return beats
 
 
 @pytest.fixture

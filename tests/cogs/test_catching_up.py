@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from cogs import catching_up
-from tests.cogs.conftest import Scene
+from tests.cogs.conftest import Scene, heart
 from tests.loopback.discord_server import Message, Reset, Status
 
 SILENCE = 0.4
@@ -130,8 +130,7 @@ async def test_a_session_that_cannot_be_resumed_misses_nothing(scene: Scene) -> 
 async def test_a_connection_that_is_open_and_silent_is_given_up(quiet_scene: Scene) -> None:
     quiet_scene.server.limits.heartbeat_ms = 200
     bot = await quiet_scene.start()
-    beats = bot.ws._keep_alive  # pyright: ignore[reportPrivateUsage]
-    assert beats is not None
+    beats = heart(bot)
     beats.heartbeat_timeout = 1.0  # a minute, for discord.py
     quiet_scene.server.gateway.mute()
     quiet_scene.ask("is anybody there?")
@@ -148,7 +147,7 @@ async def test_channels_without_end_are_not_all_remembered(
     cog = scene.bot.get_cog("CatchingUp")
     assert isinstance(cog, catching_up.CatchingUp)
     channels = [scene.server.build.channel(scene.guild, f"c{number}") for number in range(5)]
-    seen = cog._seen  # pyright: ignore[reportPrivateUsage]
+    seen = cog._seen[0]  # pyright: ignore[reportPrivateUsage]
     for channel in (*channels[:3], channels[0], *channels[3:]):
         said = scene.server.driver.say(channel, scene.bob, "by the way")
         async with asyncio.timeout(5):

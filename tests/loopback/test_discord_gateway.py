@@ -265,3 +265,10 @@ async def test_members_are_sent_on_request(place: Scene) -> None:
     chunk = (await client.until("GUILD_MEMBERS_CHUNK"))["d"]
     assert [m["user"]["username"] for m in chunk["members"]] == ["alice"]
     assert chunk["nonce"] == "n"
+
+
+@pytest.mark.parametrize("shard", [[2, 2], [-1, 2], "0", [0]])
+async def test_a_shard_that_cannot_be_is_turned_away(place: Scene, shard: object) -> None:
+    client = await connect(place)
+    await client.identify(shard=shard)
+    assert await client.close_code() == CloseCode.INVALID_SHARD

@@ -40,6 +40,7 @@ EVENT_INTENTS: Mapping[str, tuple[Intent, Intent]] = {
     "INTERACTION_CREATE": (NO_INTENT, NO_INTENT),
 }
 """The intent that an event needs, in a guild and in direct messages; none means everyone."""
+ABOUT_GUILDS = frozenset({"GUILD_CREATE", "GUILD_DELETE"})
 CARRY_CONTENT = frozenset({"MESSAGE_CREATE", "MESSAGE_UPDATE"})
 
 
@@ -70,6 +71,11 @@ class Connection:
         self._compressor = zlib.compressobj() if zlib_stream else None
         self._outgoing: asyncio.Queue[Payload | Closing] = asyncio.Queue()
         self._writer = asyncio.get_running_loop().create_task(self._write())
+
+    @property
+    def shard(self) -> int | None:
+        """Which shard it is of; None until it has identified."""
+        return self.session and self.session.shard[0]
 
     def post(self, opcode: Opcode, data: Any = None) -> None:
         """Queue a frame that belongs to the connection and not to its session."""
@@ -121,9 +127,15 @@ class Connection:
 
 
 class Session:
-    """What a client identified for; it outlives its socket for as long as a resume may take."""
+    """What a client identified for; it outlives its socket for as long as a resume may take.
 
-    def __init__(self, session_id: str, intents: int, shard: Any, *, replay: int) -> None:
+    `shard` is which one it is and of how many, as Discord counts them: by the guild's id, with
+    direct messages at the first.
+    """
+
+    def __init__(
+        self, session_id: str, intents: int, shard: tuple[int, int], *, replay: int
+    ) -> None:
         self.id = session_id
         self.intents = intents
         self.shard = shard
@@ -131,6 +143,11 @@ class Session:
         self.connection: Connection | None = None
         self.lost_at: float | None = None
         self._sent: deque[Payload] = deque(maxlen=replay)
+
+    def has(self, guild_id: int) -> bool:
+        """Whether it hears of a guild; 0 stands for direct messages."""
+        number, count = self.shard
+        return (guild_id >> 22) % count == number
 
     def emit(self, event: str, data: Any) -> None:
         """Number an event, keep it for a resume and queue it if there is a socket."""
@@ -168,17 +185,20 @@ class Gateway:
         self.sessions: dict[str, Session] = {}
         self.connections: set[Connection] = set()
         self.identifies = 0
+        self.turned_away = 0
+        """Fault: so many sockets that come next are not let in."""
         self.last_identify = float("-inf")
 
     def dispatch(self, event: str, data: Payload, channel: Channel | None = None) -> None:
         """Tell all sessions that asked for such events, if the bot can see the channel."""
         bot = self._world.bot
         in_dm = channel is not None and channel.is_dm
+        guild_id = _guild_of(event, data, channel)
         if channel is not None and not may(bot, channel, Permission.VIEW_CHANNEL):
             return
         needed = EVENT_INTENTS[event][in_dm]
         for session in self.sessions.values():
-            if needed and not session.intents & needed:
+            if (needed and not session.intents & needed) or not session.has(guild_id):
                 continue
             seen = data
             if (
@@ -201,26 +221,30 @@ class Gateway:
         self.identifies += 1
         return True
 
-    def cut(self) -> None:
-        """Fault: all sockets go dead without a close frame; sessions can be resumed."""
-        for connection in tuple(self.connections):
+    def of(self, shard: int | None) -> list[Connection]:
+        """The sockets of a shard; of all with None."""
+        return [one for one in self.connections if shard is None or one.shard == shard]
+
+    def cut(self, shard: int | None = None) -> None:
+        """Fault: sockets go dead without a close frame; sessions can be resumed."""
+        for connection in self.of(shard):
             connection.cut()
 
-    def ask_to_reconnect(self) -> None:
-        """Fault: ask all clients to reconnect and resume."""
-        for connection in self.connections:
+    def ask_to_reconnect(self, shard: int | None = None) -> None:
+        """Fault: ask clients to reconnect and resume."""
+        for connection in self.of(shard):
             connection.post(Opcode.RECONNECT)
 
-    def invalidate(self, *, resumable: bool = False) -> None:
-        """Fault: tell all clients that their session is invalid."""
-        for connection in self.connections:
+    def invalidate(self, *, resumable: bool = False, shard: int | None = None) -> None:
+        """Fault: tell clients that their session is invalid."""
+        for connection in self.of(shard):
             if connection.session is not None and not resumable:
                 self.sessions.pop(connection.session.id, None)
             connection.post(Opcode.INVALID_SESSION, resumable)
 
-    def mute(self) -> None:
+    def mute(self, shard: int | None = None) -> None:
         """Fault: sockets stay open, but no event and no heartbeat answer comes any more."""
-        for connection in self.connections:
+        for connection in self.of(shard):
             connection.muted = True
             if connection.session is not None:
                 connection.session.detach()
@@ -229,3 +253,11 @@ class Gateway:
         """Fault, or the end: close all sockets with this code."""
         for connection in tuple(self.connections):
             await connection.hang_up(code)
+
+
+def _guild_of(event: str, data: Payload, channel: Channel | None) -> int:
+    """The guild that an event is about, 0 for none."""
+    if channel is not None:
+        return channel.guild.id if channel.guild else 0
+    whose = data.get("id") if event in ABOUT_GUILDS else data.get("guild_id")
+    return int(whose or 0)

@@ -8,7 +8,7 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from aiohttp import WSMsgType, web
@@ -17,7 +17,7 @@ from tests.loopback.discord_server.cdn import Address
 from tests.loopback.discord_server.gateway import Connection, Gateway, Session
 from tests.loopback.discord_server.journal import Journal
 from tests.loopback.discord_server.limits import Limits
-from tests.loopback.discord_server.model import Member
+from tests.loopback.discord_server.model import Guild, Member
 from tests.loopback.discord_server.objects import member_payload, own_user_payload
 from tests.loopback.discord_server.payloads import Payloads
 from tests.loopback.discord_server.wire import (
@@ -80,8 +80,12 @@ class GatewaySocket:
             Opcode.REQUEST_CHANNEL_INFO: self._ignore,
         }
 
-    async def handle(self, request: web.Request) -> web.WebSocketResponse:
+    async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one socket until it is closed."""
+        if self._gateway.turned_away:
+            self._gateway.turned_away -= 1
+            self._journal.note("gateway_turned_away")
+            return web.Response(status=503)
         socket = web.WebSocketResponse(timeout=CLOSE_WAIT, max_msg_size=1 << 20)
         await socket.prepare(request)
         if request.query.get("v") not in READABLE_VERSIONS:
@@ -177,20 +181,27 @@ class GatewaySocket:
             raise HangUp(CloseCode.INVALID_INTENTS, "Invalid intent(s)")
         if intents & PRIVILEGED_INTENTS & ~self._granted:
             raise HangUp(CloseCode.DISALLOWED_INTENTS, "Disallowed intent(s)")
+        shard = _shard(data.get("shard"))
         if not self._gateway.may_identify():
             connection.post(Opcode.INVALID_SESSION, False)
             raise HangUp(CloseCode.UNKNOWN_ERROR)
-        session = Session(
-            secrets.token_hex(16), intents, data.get("shard"), replay=self._limits.replay
-        )
+        session = Session(secrets.token_hex(16), intents, shard, replay=self._limits.replay)
         self._gateway.sessions[session.id] = session
         session.attach(connection)
         self._journal.note(
-            "identify", session=session.id, intents=intents, properties=data.get("properties")
+            "identify",
+            session=session.id,
+            shard=shard[0],
+            intents=intents,
+            properties=data.get("properties"),
         )
-        session.emit("READY", self._ready(session))
+        guilds = [guild for guild in self._world.guilds.values() if session.has(guild.id)]
+        ready = self._ready(session, guilds)
+        if data.get("shard"):
+            ready["shard"] = list(shard)
+        session.emit("READY", ready)
         if intents & Intent.GUILDS:
-            for guild in self._world.guilds.values():
+            for guild in guilds:
                 session.emit("GUILD_CREATE", self._payloads.guild_create(guild))
 
     def _authenticate(self, data: Payload) -> None:
@@ -198,12 +209,12 @@ class GatewaySocket:
             self._journal.note("gateway_authentication_failed")
             raise HangUp(CloseCode.AUTHENTICATION_FAILED, "Authentication failed")
 
-    def _ready(self, session: Session) -> Payload:
+    def _ready(self, session: Session, guilds: Sequence[Guild]) -> Payload:
         application = {"id": str(self._world.application_id), "flags": APPLICATION_FLAGS}
-        ready: Payload = {
+        return {
             "v": 10,
             "user": own_user_payload(self._world.bot),
-            "guilds": [{"id": str(guild), "unavailable": True} for guild in self._world.guilds],
+            "guilds": [{"id": str(guild.id), "unavailable": True} for guild in guilds],
             "session_id": session.id,
             "resume_gateway_url": self._address.gateway,
             "application": application,
@@ -214,9 +225,6 @@ class GatewaySocket:
             "user_settings": {},
             "_trace": [],
         }
-        if session.shard:
-            ready["shard"] = session.shard
-        return ready
 
     def _resume(self, connection: Connection, data: Payload) -> None:
         self._authenticate(data)
@@ -229,7 +237,8 @@ class GatewaySocket:
         if session.connection is not None and session.connection is not connection:
             session.connection.post_close(CloseCode.UNKNOWN_ERROR)
         session.attach(connection)
-        self._journal.note("resume", session=session.id, replayed=session.replay_after(sequence))
+        replayed = session.replay_after(sequence)
+        self._journal.note("resume", session=session.id, shard=session.shard[0], replayed=replayed)
         session.emit("RESUMED", {"_trace": []})
 
     def _can_resume(self, session: Session, sequence: int) -> bool:
@@ -263,6 +272,17 @@ class GatewaySocket:
 
     def _ignore(self, connection: Connection, data: Any) -> None:
         """Operations that a client may send and that change nothing here."""
+
+
+def _shard(declared: Any) -> tuple[int, int]:
+    """Which shard a client says that it is, and of how many; the only one if it says nothing."""
+    match declared:
+        case None:
+            return 0, 1
+        case [int(number), int(count)] if 0 <= number < count:
+            return number, count
+        case _:
+            raise HangUp(CloseCode.INVALID_SHARD, "Invalid shard")
 
 
 def _name_starts_with(member: Member, query: str) -> bool:

@@ -110,6 +110,7 @@ class Limits:
     resume: float = 120.0  # "a few minutes"
     replay: int = 2000  # events kept for a resume (observed)
     identifies_per_day: int = 1000
+    shards: int = 1  # how many Discord recommends to this bot
     identify_concurrency: int = 1
     identify_window: float = 5.0
 

@@ -33,7 +33,11 @@ async def get_gateway_for_bot(core: Core, request: Request) -> Payload:
         "reset_after": SESSION_RESET_MS,
         "max_concurrency": core.limits.identify_concurrency,
     }
-    return {"url": core.address.gateway, "shards": 1, "session_start_limit": start_limit}
+    return {
+        "url": core.address.gateway,
+        "shards": core.limits.shards,
+        "session_start_limit": start_limit,
+    }
 
 
 async def get_application(core: Core, request: Request) -> Payload:
