@@ -61,6 +61,36 @@ def _chunk(line: str) -> dict[str, Any] | None:
             return {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
 
 
+def split_anew(chunks: Iterable[dict[str, Any]], size: int) -> list[dict[str, Any]]:
+    """The chunks with words that follow each other joined, and cut into so many characters."""
+    made: list[dict[str, Any]] = []
+    text = ""
+
+    def flush() -> None:
+        for start in range(0, len(text), size):
+            piece = {"content": text[start : start + size]}
+            made.append({"choices": [{"index": 0, "delta": piece, "finish_reason": None}]})
+
+    for chunk in chunks:
+        words = _words_alone(chunk)
+        if words:
+            text += words
+            continue
+        flush()
+        text = ""
+        made.append(chunk)
+    flush()
+    return made
+
+
+def _words_alone(chunk: dict[str, Any]) -> str:
+    """The words of a chunk that has nothing else."""
+    for choice in chunk["choices"]:
+        if choice["delta"].keys() == {"content"} and choice["finish_reason"] is None:
+            return choice["delta"]["content"] or ""
+    return ""
+
+
 def cases(name: str) -> list[StreamCase]:
     """The cases of one corpus file."""
     found: list[StreamCase] = []

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -13,11 +14,22 @@ from providers.openai.fold import MOST_CHARACTERS, ChunkFold
 from providers.openai.response import ResponseReader
 from providers.openai.sse import SseReader
 from providers.verbatim import ParserSettings, call_key
-from tests.providers.openai.streams import StreamCase, cases, matches, summary, surface
+from tests.providers.openai.streams import (
+    StreamCase,
+    cases,
+    matches,
+    split_anew,
+    summary,
+    surface,
+)
 from tools.dispatcher import DISPATCHER_SPECS
 
 SURFACE = surface()
-DELTA_CASES = [case for name in ("identity.txt", "calls.txt", "words.txt") for case in cases(name)]
+DELTA_CASES = [
+    case
+    for name in ("identity.txt", "calls.txt", "words.txt", "reported.txt")
+    for case in cases(name)
+]
 BODY_CASES = cases("bodies.txt")
 
 
@@ -71,6 +83,15 @@ def test_bodies(case: StreamCase, size: int) -> None:
 @pytest.mark.parametrize("case", BODY_CASES, ids=name_of)
 def test_bodies_with_other_line_ends(case: StreamCase, ending: str) -> None:
     assert matches(read(case.wire.replace(b"\n", ending.encode()), 2), case.expected)
+
+
+@pytest.mark.parametrize("size", [1, 3, 1_000_000])
+@pytest.mark.parametrize("case", cases("reported.txt"), ids=name_of)
+def test_reported_words_in_other_pieces(case: StreamCase, size: int) -> None:
+    chunks = split_anew(case.chunks, size)
+    body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+    found = read(body.encode(), len(body))
+    assert matches(found, case.expected), found
 
 
 def test_the_corpus_is_read_whole() -> None:
