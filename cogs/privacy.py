@@ -7,7 +7,6 @@ second yes; a server's data go only after someone with Manage Server has typed t
 import io
 import logging
 from typing import TypeAlias
-from urllib.parse import urlsplit
 
 import discord
 from discord import app_commands, ui
@@ -15,7 +14,8 @@ from discord.ext import commands
 
 from chat.desk import Desk
 from cogs.controls import component_of
-from cogs.forms import Form
+from cogs.disclosing import where_words_go
+from cogs.forms import Form, clipped
 from cogs.ports import Service
 from cogs.translations.saying import Speaks, tr
 from cogs.tree import BROKEN, answer_privately, require_manage_guild
@@ -43,13 +43,7 @@ class Privacy(commands.Cog):
     async def info(self, interaction: discord.Interaction) -> None:
         """Tell what is kept."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        overview = await self._service.overview(interaction.guild_id)
         locale = interaction.locale
-        if overview.brought:
-            host = urlsplit(overview.endpoint).hostname or overview.endpoint
-            where = tr(locale, "an endpoint that this server's admins chose, `{host}`", host=host)
-        else:
-            where = tr(locale, "the endpoint of this bot's operator")
         out = await self._desk.privacy.has_opted_out(interaction.guild_id, interaction.user.id)
         wish = (
             tr(locale, "You have opted out: your messages are read to no model.")
@@ -57,12 +51,7 @@ class Privacy(commands.Cog):
             else tr(locale, "You have not opted out. `/privacy opt-out` does.")
         )
         lines = [
-            tr(
-                locale,
-                "**Where your words go** When someone asks me something, the latest messages of "
-                "that channel go to {where}.",
-                where=where,
-            ),
+            *await where_words_go(interaction, self._desk),
             tr(
                 locale,
                 "**What I keep until it is erased** The answers to you with what tools did for "
@@ -76,7 +65,7 @@ class Privacy(commands.Cog):
             ),
             wish,
         ]
-        await interaction.edit_original_response(content="\n".join(lines))
+        await interaction.edit_original_response(content=clipped("\n".join(lines), 2000))
 
     @privacy.command(name="export", description="All that is kept of you here, as a file")
     async def export(self, interaction: discord.Interaction) -> None:

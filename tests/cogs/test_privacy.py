@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from cogs.admitting import OPTED_OUT
 from cogs.tree import NOT_ALLOWED
+from data.services import ServiceKind
 from tests.cogs.town import Town, shown, town
 from tests.loopback.discord_server import User
 from tests.loopback.discord_server.wire import Payload
@@ -125,3 +127,61 @@ async def test_info_tells_where_words_go_without_the_operators_address(tmp_path:
         assert "the endpoint of this bot's operator" in told
         assert "127.0.0.1" not in told
         assert "You have not opted out" in told
+
+
+async def test_where_words_go_is_told_where_nothing_serves(tmp_path: Path) -> None:
+    async with town(tmp_path, away=True) as here:
+        told = await here.said(here.away_channel, here.bob, "privacy info")
+        assert "no endpoint serves this place" in told
+        assert "**What I keep until it is erased**" in told
+        assert "You have not opted out." in told
+
+
+async def test_how_much_goes_and_where_that_is(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        channel, home = here.home_channel, here.home.id
+        told = await here.said(channel, here.alice, "privacy info")
+        where = "the endpoint of this bot's operator, on the machine that I run on"
+        assert f"the latest messages of that channel go to {where}." in told
+        assert "127.0.0.1" not in told
+        assert "What else" not in told
+        await here.desk.answering.change(home, lambda now: replace(now, history="replies"))
+        told = await here.said(channel, here.alice, "privacy info")
+        assert f"that message and those that it replies to go to {where};" in told
+
+
+async def test_the_services_that_words_may_reach_are_named(tmp_path: Path) -> None:
+    async with town(tmp_path) as here:
+        channel, home = here.home_channel, here.home.id
+        await here.store.settings.put(home, "", "web", True)
+        await here.store.settings.put(home, "", "images", True)
+        chosen: list[tuple[ServiceKind, str, str]] = [
+            ("search", "ddgs", ""),
+            ("images", "openai", "https://draw.example/v1"),
+            ("embeddings", "openai", "http://192.168.7.7/v1"),
+        ]
+        for kind, provider, url in chosen:
+            await here.store.services.put(
+                home,
+                kind,
+                provider=provider,
+                base_url=url,
+                model="m",
+                sealed_key=None,
+                allow_private=True,
+                set_by=1,
+            )
+        await here.store.mcp_servers.put(
+            home,
+            "docs",
+            url="https://mcp.example/",
+            sealed_token=None,
+            trusted=False,
+            allow_private=False,
+            set_by=1,
+        )
+        told = await here.said(channel, here.alice, "privacy info")
+        assert "- Searches of the web: DuckDuckGo, on the internet" in told
+        assert "- Descriptions of pictures: `draw.example`, on the internet, which admins" in told
+        assert "knowledge: `192.168.7.7`, in a private network, which admins" in told
+        assert "- What tools of MCP servers are asked: `docs`" in told
