@@ -38,6 +38,7 @@ from providers.verbatim import (
     bind_call,
     call_id,
     call_key,
+    parallel_calls,
     repeat_refused,
     repeats,
 )
@@ -55,8 +56,8 @@ _FINISH_REASONS: dict[str, FinishReason] = {
 
 _REASONING = ("reasoning_content", "reasoning")
 MOST_CHARACTERS = 500_000
-"""Of one answer, thinking included: more than any model writes in a turn. A server that goes on
-regardless of the limit that it was given would otherwise fill the memory."""
+"""Of one answer, thinking and calls included: more than any model writes in a turn. A server that
+goes on regardless of the limit that it was given would otherwise fill the memory."""
 
 _TRUNCATED = "The call was cut off by the length limit and did not run. Write a shorter one."
 _BROKE_OFF = "The answer broke off, so the call did not run. Write it again."
@@ -128,7 +129,7 @@ class ChunkFold:
         """
         marked = done or self._marked or self._reason is not None or self.fault is not None
         reason = "error" if self.fault else self._reason or ("stop" if marked else None)
-        native = [] if self.fault else self._native.close()
+        native = [] if self.fault else self._spread(self._native.close(), reason)
         rest: list[ParserEvent] = []
         if thinking := self._thinking_halves.close():
             rest += self._parser.feed_reasoning(thinking)
@@ -158,7 +159,7 @@ class ChunkFold:
         started = self._native.feed(entries)
         self.begun = self.begun or bool(thinking or text or entries)
         self._taken += len(thinking) + len(text)
-        if self._taken > MOST_CHARACTERS:
+        if self._taken + self._native.taken > MOST_CHARACTERS:
             self.fault = Fault(message=f"the answer is longer than {MOST_CHARACTERS} characters")
         announced = [CallStarted(name=call.plain_name) for call in started]
         return self._unwrapped(self._sieve.passed([*events, *announced]))
@@ -190,6 +191,12 @@ class ChunkFold:
             cached_tokens=_count(timings.get("cache_n")) if cached is None else cached,
         )
 
+    def _spread(self, calls: list[NativeCall], reason: FinishReason | None) -> list[NativeCall]:
+        """The calls, those inside one of `multi_tool_use.parallel` each by itself."""
+        if reason in {"length", "error"}:
+            return calls
+        return [inner for call in calls for inner in (_inner(call, self._names) or [call])]
+
     def _checked(
         self, call: NativeCall, ordinal: int, reason: FinishReason | None
     ) -> ToolCall | CallError:
@@ -203,9 +210,7 @@ class ChunkFold:
             return _refused(call, "too_large", "The arguments are too long. Write a shorter call.")
         spec = self._names.resolve(call.name) or self._names.resolve(call.plain_name)
         if spec is None:
-            near = ", ".join(self._names.closest(call.plain_name))
-            hint = f" The nearest are: {near}." if near else ""
-            return _refused(call, "unknown_tool", f"No tool has this name.{hint}")
+            return _refused(call, "unknown_tool", self._names.unknown(call.plain_name))
         bound = bind_call(spec, call.arguments, complete=reason is not None)
         if isinstance(bound, Bound):
             if repeated := repeats(spec, bound.arguments, self._names, self._settings):
@@ -220,7 +225,8 @@ class ChunkFold:
             )
         if reason is None and bound.unreadable:
             return _refused(call, "truncated", _BROKE_OFF)
-        return _refused(call, "invalid_arguments", bound.message(spec))
+        code = "open_argument" if bound.waits else "invalid_arguments"
+        return replace(_refused(call, code, bound.message(spec)), waits=bound.waits)
 
     def _once(
         self, rest: Sequence[ParserEvent], native: Sequence[ToolCall | CallError]
@@ -255,6 +261,17 @@ def _real(call: ToolCall) -> ToolCall:
     return replace(
         call, name=inner.name, arguments=inner.arguments, raw_arguments=inner.raw_arguments
     )
+
+
+def _inner(call: NativeCall, names: NameIndex) -> list[NativeCall]:
+    found = parallel_calls(call.plain_name, call.arguments, names)
+    written = [each.arguments for each in found]
+    if not all(arguments is None or isinstance(arguments, str) for arguments in written):
+        return []
+    return [
+        NativeCall(index=None, id="", name=each.name, whole=cast("str", each.arguments or "{}"))
+        for each in found
+    ]
 
 
 def _key(call: ToolCall) -> CallKey:

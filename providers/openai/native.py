@@ -10,12 +10,21 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from prompt.surface import canonical_json
 from prompt.values import Json, JsonObject
 from providers.openai.extent import JsonExtent
 from providers.openai.fault import as_object
 from providers.verbatim import NameIndex
+
+MOST_CALLS = 64
+"""Of one response: more than ever run. What a model in a loop writes after them is left out."""
+
+_MOST_NAME = 256
+"""Characters; no tool has a longer name."""
+
+_Key = TypeVar("_Key")
 
 _TEMPLATE_TOKEN = re.compile(r"[<\[({\s]|｜")
 
@@ -26,6 +35,7 @@ class NativeCall:
 
     index: int | None
     id: str
+    ordinal: int = 0
     name: str = ""
     whole: str | None = None
     """Arguments that came as an object in place of a string, as JSON."""
@@ -49,7 +59,7 @@ class NativeCall:
     @property
     def size(self) -> int:
         """Characters of argument text so far."""
-        return self._size
+        return max(self._size, len(self.whole or ""))
 
     def add(self, arguments: Json) -> None:
         """Take the argument part of one delta."""
@@ -96,6 +106,13 @@ class NativeCalls:
         self._names = names
         self._max_argument_chars = max_argument_chars
         self._calls: list[NativeCall] = []
+        # The latest call with an id, an index, or both.
+        self._by_id: dict[str, NativeCall] = {}
+        self._by_index: dict[int, NativeCall] = {}
+        self._by_both: dict[tuple[str, int | None], NativeCall] = {}
+        self._full = False
+        self.taken = 0
+        """Characters that came, of whatever became a call or not."""
 
     def __bool__(self) -> bool:
         return bool(self._calls)
@@ -108,12 +125,16 @@ class NativeCalls:
                 continue
             function = as_object(fields.get("function")) or fields
             name, arguments = _text(function, "name"), function.get("arguments")
-            call = self._call_for(fields, name, arguments, touched)
+            self.taken += len(name) + (len(arguments) if isinstance(arguments, str) else 0)
+            call = None if self._full else self._call_for(fields, name, arguments, touched)
+            if call is None:
+                continue
             touched.append(call)
             if not call.begun:
                 call.name = self._joined_name(call.name, name)
             if call.size <= self._max_argument_chars:
                 call.add(arguments)
+                self.taken += len(call.whole or "")
         certain = [call for call in touched if call.name and call.begun and not call.announced]
         for call in certain:
             call.announced = True
@@ -133,28 +154,36 @@ class NativeCalls:
 
     def _call_for(
         self, fields: JsonObject, name: str, arguments: Json, touched: Sequence[NativeCall]
-    ) -> NativeCall:
-        """The call that a delta goes on with, or a new one."""
+    ) -> NativeCall | None:
+        """The call that a delta goes on with, or a new one; None where there are too many."""
         given: Json = fields.get("index")
         index = given if isinstance(given, int) else None
         delta = _Delta(id=_text(fields, "id"), index=index, name=name, arguments=arguments)
         call = self._candidate(delta)
         if call is None or self._opens(call, delta, touched):
             echo = call is not None and call.complete and call.name == name and not delta.id
-            call = NativeCall(index=index, id=delta.id, may_be_echo=echo)
+            if len(self._calls) == MOST_CALLS:
+                self._full = True
+                return None
+            ordinal = len(self._calls)
+            call = NativeCall(index=index, id="", ordinal=ordinal, may_be_echo=echo)
             self._calls.append(call)
-        call.id = call.id or delta.id
+            if index is not None:
+                self._by_index[index] = call
+        if delta.id and not call.id:
+            call.id = delta.id
+            _keep_latest(self._by_id, call.id, call)
+            _keep_latest(self._by_both, (call.id, call.index), call)
         return call
 
     def _candidate(self, delta: "_Delta") -> NativeCall | None:
         """The call that id, index or position point to, the best witness first."""
-        latest = self._calls[::-1]
-        by_id = [call for call in latest if delta.id and call.id == delta.id]
-        by_index = [
-            call for call in latest if delta.index is not None and call.index == delta.index
-        ]
-        both = [call for call in by_id if call.index == delta.index]
-        return next(iter((*both, *by_id, *by_index, *latest)), None)
+        if delta.id:
+            named = self._by_both.get((delta.id, delta.index)) or self._by_id.get(delta.id)
+            if named is not None:
+                return named
+        placed = None if delta.index is None else self._by_index.get(delta.index)
+        return placed or (self._calls[-1] if self._calls else None)
 
     def _opens(self, call: NativeCall, delta: "_Delta", touched: Sequence[NativeCall]) -> bool:
         """Whether a delta that points to `call` begins another call all the same."""
@@ -188,7 +217,7 @@ class NativeCalls:
 
     def _joined_name(self, so_far: str, piece: str) -> str:
         """Names come whole, whole in every delta, growing, or in pieces."""
-        if not piece:
+        if not piece or len(so_far) > _MOST_NAME:
             return so_far
         for candidate in (so_far + piece, piece):
             if any(name.startswith(candidate) for name in self._names.offered):
@@ -215,6 +244,12 @@ class _Delta:
         if not isinstance(self.arguments, str):
             return self.arguments is not None
         return self.arguments.lstrip().startswith(("{", "```"))
+
+
+def _keep_latest(calls: dict[_Key, NativeCall], key: _Key, call: NativeCall) -> None:
+    known = calls.get(key)
+    if known is None or known.ordinal < call.ordinal:
+        calls[key] = call
 
 
 def _text(fields: JsonObject, key: str) -> str:

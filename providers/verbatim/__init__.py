@@ -5,6 +5,7 @@ from providers.verbatim.copies import repeat_refused, repeats
 from providers.verbatim.foreign import find_calls
 from providers.verbatim.identity import call_id, call_key, canonical_arguments
 from providers.verbatim.names import NameIndex
+from providers.verbatim.objects import parallel_calls
 from providers.verbatim.parser import VerbatimParser
 from providers.verbatim.settings import ParserSettings
 
@@ -19,6 +20,7 @@ __all__ = [
     "call_key",
     "canonical_arguments",
     "find_calls",
+    "parallel_calls",
     "repeat_refused",
     "repeats",
 ]

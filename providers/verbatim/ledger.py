@@ -31,7 +31,6 @@ from providers.verbatim.sites import Malformed, Site
 _CUT = ("length", "error")
 _BY_ITSELF = ("stop", "tool_calls")
 _RAW_SHOWN = 2_000
-_LISTED_NAMES = 20
 
 
 class Ledger:
@@ -246,7 +245,7 @@ class Ledger:
         """What becomes of a call; None where it is only quoted, and stays text."""
         spec = self._names.resolve(site.name)
         if spec is None:
-            return self._error(site, raw, "unknown_tool", self._unknown(site.name))
+            return self._error(site, raw, "unknown_tool", self._names.unknown(site.name))
         if site.size or _size(site) > self._settings.max_argument_chars:
             return self._error(
                 site,
@@ -290,15 +289,6 @@ class Ledger:
         return CallError(
             code=code, name=site.name, message=message, raw=_clipped(raw), span=site.span
         )
-
-    def _unknown(self, name: str) -> str:
-        near = self._names.closest(name)
-        if near:
-            return f"There is no tool named {name}. Did you mean {' or '.join(near)}?"
-        offered = self._names.offered
-        listed = ", ".join(offered[:_LISTED_NAMES]) or "none"
-        more = "" if len(offered) <= _LISTED_NAMES else ", and others"
-        return f"There is no tool named {name}. The tools are: {listed}{more}."
 
 
 def _truncated(spec: ToolSpec) -> str:

@@ -15,6 +15,8 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAMESPACE = re.compile(r"::|[.:/]")
 _TEMPLATE_TOKEN = re.compile(r"<[|｜]")
 _SUGGESTIONS = 3
+_LISTED = 20
+_SHOWN = 64
 
 
 class NameIndex:
@@ -82,6 +84,16 @@ class NameIndex:
             for key in get_close_matches(_sorted_words(written), by_words, _SUGGESTIONS, 0.75)
         ]
         return list(dict.fromkeys(near))[:_SUGGESTIONS]
+
+    def unknown(self, written: str) -> str:
+        """What the model is told of a name that no tool has."""
+        name = written if len(written) <= _SHOWN else f"{written[:_SHOWN]}..."
+        near = self.closest(written[:_SHOWN])
+        if near:
+            return f"There is no tool named {name}. Did you mean {' or '.join(near)}?"
+        listed = ", ".join(self.offered[:_LISTED]) or "none"
+        more = "" if len(self.offered) <= _LISTED else ", and others"
+        return f"There is no tool named {name}. The tools are: {listed}{more}."
 
 
 def _tail(name: str, cut: int) -> str:

@@ -135,11 +135,16 @@ def _calls(members: _Members, names: NameIndex, *, repaired: bool = False) -> Se
     call = _named_call(members, names, repaired=repaired)
     if call is None:
         return _keyed_call(members, names, repaired=repaired)
-    if call.name == _PARALLEL and isinstance(call.arguments, str):
-        unwrapped = read_calls(call.arguments, names, complete=True)
-        if unwrapped and all(names.resolve(inner.name) for inner in unwrapped[0]):
-            return unwrapped[0]
-    return (call,)
+    inner = isinstance(call.arguments, str) and parallel_calls(call.name, call.arguments, names)
+    return inner or (call,)
+
+
+def parallel_calls(name: str, arguments: str, names: NameIndex) -> Sequence[ObjectCall]:
+    """The calls inside one of `multi_tool_use.parallel`, which some models have learnt by heart;
+    none where it is another call, or any of them has no tool."""
+    readings = read_calls(arguments, names, complete=True) if name == _PARALLEL else ()
+    inner = readings[0] if readings else ()
+    return inner if all(names.resolve(call.name) for call in inner) else ()
 
 
 def _list_calls(member: _Member, names: NameIndex, *, repaired: bool) -> Sequence[ObjectCall]:

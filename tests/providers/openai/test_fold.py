@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt.events import CallStarted, Dropped, Finished, StreamEvent
+from prompt.events import CallError, CallStarted, Dropped, Finished, StreamEvent
+from prompt.open_values import OPEN
 from prompt.surface import ToolSurface
 from prompt.values import ToolCall
 from providers.openai.fold import MOST_CHARACTERS, ChunkFold
+from providers.openai.native import MOST_CALLS
 from providers.openai.response import ResponseReader
 from providers.openai.sse import SseReader
 from providers.verbatim import ParserSettings, call_key
@@ -235,6 +237,95 @@ def test_an_answer_without_end_is_a_fault(field: str) -> None:
     reading.feed(delta({field: "more"}))
     assert reading.fault is not None
     assert str(MOST_CHARACTERS) in reading.fault.message
+
+
+@pytest.mark.parametrize("grows", ["arguments", "name"])
+def test_native_calls_without_end_are_a_fault(grows: str) -> None:
+    reading = ChunkFold(surface())
+    for number in range(MOST_CHARACTERS // 5_000):
+        function = {"name": "save_note", "arguments": "", grows: "x" * 5_000}
+        entry = {"index": number, "id": f"k{number}", "function": function}
+        reading.feed(delta({"tool_calls": [entry]}))
+    reading.feed(native("save_note", "{}"))
+    assert reading.fault is not None
+    assert str(MOST_CHARACTERS) in reading.fault.message
+
+
+def test_arguments_as_an_object_count_too() -> None:
+    settings = ParserSettings(max_argument_chars=100)
+    function = {"name": "save_note", "arguments": {"title": "x" * 200, "body": ""}}
+    events = fold(delta({"tool_calls": [{"index": 0, "function": function}]}), settings=settings)
+    assert summary(events, None) == ["error too_large save_note native", "finish None"]
+
+
+def test_of_calls_without_number_the_first_are_taken() -> None:
+    entries = [
+        {
+            "index": n,
+            "id": f"k{n}",
+            "function": {"name": "roll_dice", "arguments": f'{{"sides":{n}}}'},
+        }
+        for n in range(40 * MOST_CALLS)
+    ]
+    events = fold(*(delta({"tool_calls": [entry]}) for entry in entries), delta({}, "tool_calls"))
+    sides = [event.arguments["sides"] for event in events if isinstance(event, ToolCall)]
+    assert sides == list(range(MOST_CALLS))
+    assert not any(isinstance(event, CallError) for event in events)
+
+
+def told_of(name: str, arguments: str = "{}") -> list[str]:
+    """What is told of a native call that fails, and of the same call as text."""
+    chunks = [
+        [native(name, arguments)],
+        [delta({"content": f'<tool_call>{{"name":"{name}","arguments":{arguments}}}</tool_call>'})],
+    ]
+    return [
+        event.message
+        for events in (fold(*each, delta({}, "stop")) for each in chunks)
+        for event in events
+        if isinstance(event, CallError)
+    ]
+
+
+@pytest.mark.parametrize("name", ["list", "rol_dice", "x" * 500])
+def test_d02_an_unknown_name_is_told_alike_in_either_form(name: str) -> None:
+    first, second = told_of(name)
+    assert first == second
+    assert "roll_dice" in first
+    assert len(first) < 300
+
+
+def parallel(*names: str) -> str:
+    uses = [
+        {"recipient_name": f"functions.{name}", "parameters": {"sides": n, "stop": "Weir"}}
+        for n, name in enumerate(names, 6)
+    ]
+    return json.dumps({"tool_uses": uses})
+
+
+def test_d05_native_calls_in_parallel_are_calls_of_their_own() -> None:
+    raw = parallel("roll_dice", "bus_times")
+    events = fold(native("multi_tool_use.parallel", raw), delta({}, "tool_calls"))
+    calls = [event for event in events if isinstance(event, ToolCall)]
+    assert [(call.name, call.origin) for call in calls] == [
+        ("roll_dice", "native"),
+        ("bus_times", "native"),
+    ]
+    assert len({call.id for call in calls}) == 2
+    assert json.loads(calls[1].raw_arguments)["stop"] == "Weir"
+
+
+def test_d05_native_calls_in_parallel_are_refused_where_one_has_no_tool() -> None:
+    raw = parallel("roll_dice", "fly_away")
+    events = fold(native("multi_tool_use.parallel", raw), delta({}, "tool_calls"))
+    assert [event.code for event in events if isinstance(event, CallError)] == ["unknown_tool"]
+    assert not any(isinstance(event, ToolCall) for event in events)
+
+
+def test_a_native_call_that_waits_for_a_value_is_told_as_such() -> None:
+    events = fold(native("roll_dice", json.dumps({"sides": OPEN})), delta({}, "tool_calls"))
+    (failed,) = (event for event in events if isinstance(event, CallError))
+    assert (failed.code, failed.waits) == ("open_argument", ("sides",))
 
 
 def test_an_event_without_end_is_a_fault() -> None:
