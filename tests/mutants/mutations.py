@@ -339,13 +339,13 @@ MUTATIONS = (
         (
             "it is an error, not text",
             "ledger.py",
-            'return self._error(site, raw, "unknown_tool", self._unknown(site.name))',
+            'return self._error(site, raw, "unknown_tool", self._names.unknown(site.name))',
             "return None",
         ),
         (
             "the closest names",
-            "ledger.py",
-            "        near = self._names.closest(name)\n",
+            "names.py",
+            "        near = self.closest(written[:_SHOWN])\n",
             "        near = list[str]()\n",
         ),
         (
