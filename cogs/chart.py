@@ -29,8 +29,9 @@ _MOST_BARS = 62
 
 _LEFT, _RIGHT = 84, 936
 _TOKENS: _Box = (_LEFT, 96, _RIGHT, 350)
-_LATENCY: _Box = (_LEFT, 410, 486, 590)
-_CALLS: _Box = (558, 410, _RIGHT, 590)
+_LATENCY: _Box = (_LEFT, 420, 486, 600)
+_CALLS: _Box = (558, 420, _RIGHT, 600)
+_WIDEST_BAR = 56.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,7 @@ def usage_chart(
         tr(locale, "Seconds to the first token"),
         bars,
         [("", colours.prompt, lambda each: each.first_token_ms / 1000 / max(each.first_tokens, 1))],
+        counts=False,
     )
     canvas.panel(
         _CALLS,
@@ -141,36 +143,43 @@ class _Canvas:
         title: str,
         bars: Sequence[Day],
         stacked: Sequence[tuple[str, _Rgb, _Value]],
+        *,
+        counts: bool = True,
     ) -> None:
-        """One chart of bars, each made of the given values from below."""
+        """One chart of bars, each made of the given values from below; `counts` are whole."""
         left, top, right, bottom = box
         highest = max(sum(value(amount) for *_, value in stacked) for _, amount in bars)
-        ceiling = _ceiling(highest)
+        ceiling = _ceiling(highest, counts=counts)
         self.write((left, top - 30), title)
-        for part in range(3):
+        # Where there is nothing, a scale would be of nothing.
+        for part in range(3 if highest > 0 else 1):
             y = bottom - (bottom - top) * part / 2
             self._draw.line((left, y, right, y), fill=self.colours.faint)
             self.write((left - 8, y), _short(self._locale, ceiling * part / 2), anchor="rm")
         step = (right - left) / len(bars)
-        gap = min(step / 4, 6.0)
+        width = min(step - min(step / 4, 6.0), _WIDEST_BAR)
         for number, (_, amount) in enumerate(bars):
             base = 0.0
-            x = left + number * step
+            x = left + (number + 0.5) * step - width / 2
             for _, colour, value in stacked:
                 height = (bottom - top) * value(amount) / ceiling
                 if height > 0:
-                    area = (x + gap / 2, bottom - base - height, x + step - gap / 2, bottom - base)
+                    area = (x, bottom - base - height, x + width, bottom - base)
                     self._draw.rectangle(area, fill=colour)
                 base += height
         self._days(box, bars)
 
     def _days(self, box: _Box, bars: Sequence[Day]) -> None:
-        """The first and the last day, below the bars."""
+        """The first and the last day, below their bars where those are wide."""
         left, _, right, bottom = box
         first, last = bars[0][0], bars[-1][0]
-        self.write((left, bottom + 8), short_day(self._locale, first))
+        inset = (right - left) / len(bars) / 2
+        is_wide = 2 * inset > _WIDEST_BAR
+        x, anchor = (left + inset, "ma") if is_wide else (left, "la")
+        self.write((x, bottom + 8), short_day(self._locale, first), anchor=anchor)
         if last != first:
-            self.write((right, bottom + 8), short_day(self._locale, last), anchor="ra")
+            x, anchor = (right - inset, "ma") if is_wide else (right, "ra")
+            self.write((x, bottom + 8), short_day(self._locale, last), anchor=anchor)
 
     def png(self) -> bytes:
         """The picture as a file."""
@@ -179,10 +188,10 @@ class _Canvas:
         return written.getvalue()
 
 
-def _ceiling(highest: float) -> float:
-    """The next round number above."""
-    if highest <= 0:
-        return 1.0
+def _ceiling(highest: float, *, counts: bool) -> float:
+    """The next round number above; for whole numbers one whose half is whole too."""
+    if highest <= (1 if counts else 0):
+        return 2.0 if counts else 1.0
     power = 10.0 ** (len(str(int(highest))) - 1 if highest >= 1 else -1)
     return next(power * step for step in (1, 2, 4, 6, 8, 10) if power * step >= highest)
 

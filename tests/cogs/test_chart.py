@@ -74,7 +74,7 @@ def test_bars_grow_with_their_numbers() -> None:
     low_then_high = [(FIRST, Amount(completion_tokens=10)), (FIRST, Amount(completion_tokens=80))]
     picture = opened(usage_chart(low_then_high, title=""))
     colour = (255, 200, 87)
-    heights = [sum(picture.getpixel((x, y)) == colour for y in range(96, 350)) for x in (200, 700)]
+    heights = [sum(picture.getpixel((x, y)) == colour for y in range(96, 350)) for x in (297, 723)]
     assert heights[1] == pytest.approx(8 * heights[0], rel=0.1)
 
 
@@ -85,3 +85,28 @@ def test_any_number_of_days_is_drawn(count: int) -> None:
 
 def test_days_without_any_use_are_drawn_too() -> None:
     assert opened(usage_chart([(FIRST, Amount())], title="")).size == SIZE
+
+
+def test_a_single_day_is_a_bar_in_the_middle() -> None:
+    picture = opened(usage_chart([(FIRST, Amount(completion_tokens=10))], title=""))
+    filled = [x for x in range(84, 937) if picture.getpixel((x, 340)) == (255, 200, 87)]
+    assert 40 <= len(filled) <= 60
+    assert sum(filled) / len(filled) == pytest.approx((84 + 936) / 2, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("calls", "lines"), [(0, [600]), (1, [600, 510, 420]), (3, [600, 510, 420])]
+)
+def test_a_scale_has_whole_numbers_and_none_where_there_is_nothing(
+    calls: int, lines: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[tuple[tuple[float, float], str]] = []
+
+    def write(self: object, at: tuple[float, float], text: str, **_: object) -> None:
+        written.append((at, text))
+
+    monkeypatch.setattr("cogs.chart._Canvas.write", write)
+    usage_chart([(FIRST, Amount(completion_tokens=10, tool_calls=calls))], title="")
+    scale = [(y, text) for (x, y), text in written if x == 550]
+    assert [y for y, _ in scale] == lines
+    assert all(text.isdecimal() for _, text in scale)
