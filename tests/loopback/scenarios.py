@@ -20,6 +20,9 @@ from tests.loopback.discord_server import Message, User
 from tests.loopback.endpoint import Step
 from tests.loopback.personalities import serving
 
+MODEL = "qwen3-8b"
+"""What the endpoint calls its model."""
+
 Play: TypeAlias = Callable[[Town], Awaitable[None]]
 
 
@@ -64,7 +67,7 @@ async def _tool(here: Town) -> None:
         ),
         Step(
             text="17.5 % of 2,480 is **434**.\n\nSplit between three of you:\n"
-            "- each pays `144.67`\n- one cent is left over, so somebody pays `144.66`",
+            "- two of you pay `144.67`\n- the third pays `144.66`",
             pause=0.012,
         ),
     )
@@ -147,7 +150,7 @@ async def _probe(here: Town) -> None:
 
 async def _usage(here: Town) -> None:
     today = today_in_utc()
-    spender = Spender(guild_id=here.home.id, channel_id=1, member_id=here.alice.id, model="big")
+    spender = Spender(guild_id=here.home.id, channel_id=1, member_id=here.alice.id, model=MODEL)
     for back in range(30):
         weight = 4 + (back * 7) % 11 if back % 7 < 5 else 2
         amount = Amount(
@@ -162,7 +165,8 @@ async def _usage(here: Town) -> None:
             total_ms=weight * 4200,
         )
         await here.store.usage.add(today - timedelta(days=back), spender, amount)
-    await here.slash(here.home_channel, here.operator, "usage", of="server")
+    for theme in ("dark", "light"):
+        await here.slash(here.home_channel, here.operator, "usage", of="server", theme=theme)
 
 
 SCENARIOS: Mapping[str, Scenario] = {

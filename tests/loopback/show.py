@@ -17,7 +17,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.cogs.town import Town, town
-from tests.loopback.scenarios import SCENARIOS, Scenario
+from tests.loopback.discord_server import LoopbackDiscord
+from tests.loopback.scenarios import MODEL, SCENARIOS, Scenario
 from tests.loopback.timeline import timeline, told
 from tools.builtin import ON_BY_DEFAULT, builtin_registry
 from tools.builtin.calculating import calculating_tools
@@ -31,11 +32,16 @@ async def played(scenario: Scenario, home: Path) -> AsyncGenerator[Town]:
     worker = Worker(processes=1)
     tools = (*builtin_registry(), *calculating_tools(worker))
     try:
-        async with town(home, toolset=FixedTools(offering(tools, on=ON_BY_DEFAULT))) as here:
+        toolset = FixedTools(offering(tools, on=ON_BY_DEFAULT))
+        async with town(home, toolset=toolset, model=MODEL, before=_name_the_bot) as here:
             await scenario.play(here)
             yield here
     finally:
         await worker.close()
+
+
+def _name_the_bot(server: LoopbackDiscord) -> None:
+    server.bot.name = "verbatim"
 
 
 async def shown(scenario: Scenario, home: Path, *, whole: bool = False) -> list[str]:

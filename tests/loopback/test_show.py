@@ -10,9 +10,9 @@ from tests.loopback.timeline import changes
 
 MAIN_LINES = {
     "tool": [
-        "alice      says     | @loopbot What is 17.5 % of 2480, split three ways?",
-        "loopbot    types",
-        "loopbot    replies  | Let me work that out.",
+        "alice      says     | @verbatim What is 17.5 % of 2480, split three ways?",
+        "verbatim   types",
+        "verbatim   replies  | Let me work that out.",
         "[Stop]",
         "+ -# used calculate",
         "[Details] [Regenerate] [Delete]",
@@ -29,7 +29,7 @@ MAIN_LINES = {
     "workarounds": [
         "owner      uses     /config workarounds",
         "(is thinking)",
-        "+ ## Workarounds for big",
+        "+ ## Workarounds for qwen3-8b",
         "<select of 5: auto>",
         "owner      presses  workarounds:tool_mode: verbatim_only",
         "<select of 6: verbatim_only>",
@@ -77,7 +77,7 @@ def test_the_program_names_the_scenes(capsys: pytest.CaptureFixture[str]) -> Non
 def test_the_program_plays_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["regenerate", "--whole"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("   0.00 s  alice      says     | @loopbot Which bird")
+    assert lines[0].startswith("   0.00 s  alice      says     | @verbatim Which bird")
     assert any(line.endswith("| A blackbird, long before the sun is up.") for line in lines)
 
 

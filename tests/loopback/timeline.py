@@ -87,7 +87,7 @@ def _doings(server: LoopbackDiscord) -> Iterator[Moment]:
         what: What = "presses"
         words = used.name
         if kind is InteractionKind.COMMAND:
-            what, words = "uses", _command(used.data)
+            what, words = "uses", as_typed(used.data)
         elif kind is InteractionKind.MODAL:
             what = "submits"
             words = str(((used.source and used.source.modal) or {}).get("title", words))
@@ -96,7 +96,7 @@ def _doings(server: LoopbackDiscord) -> Iterator[Moment]:
         yield Moment(at=record.at, who=used.user.name, what=what, words=words)
 
 
-def _command(data: Payload) -> str:
+def as_typed(data: Payload) -> str:
     """A command as it was typed."""
     words = [f"/{data['name']}" if data.get("type", 1) == 1 else str(data["name"])]
     options = objects(data.get("options"))
