@@ -256,6 +256,7 @@ async def _run(args: argparse.Namespace, settings: Settings, local: LocalModel |
             )
             return await _console(wired)
         from chat.warming import warming
+        from cli.leaving import Deadline
         from cli.watching import watched
         from cogs.client import run_bot
 
@@ -272,6 +273,7 @@ async def _run(args: argparse.Namespace, settings: Settings, local: LocalModel |
                 token=settings.discord_token.get_secret_value(),
                 home=settings.home,
                 sessions=wired.service.sessions,
+                on_stop=Deadline().begin,
             )
 
 

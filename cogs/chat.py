@@ -6,6 +6,7 @@ bots, webhooks and the bot's own messages never start a turn.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -217,7 +218,9 @@ class Chat(commands.Cog):
             task.cancel(RESTARTING)
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=grace)
-        await self._ledger.settle()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(grace):
+                await self._ledger.settle()
 
     def _forget(self, message_ids: Iterable[int]) -> None:
         """Stop waiting for an answer whose question, or place in line, was deleted. Once the

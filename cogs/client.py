@@ -9,7 +9,7 @@ import contextlib
 import logging
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -70,8 +70,11 @@ _AUTHENTICATION_FAILED = 4004
 _PATIENCE = 5.0
 """Seconds that turns under way have to end when the bot is stopped."""
 
-_GRACE = 3.0
+_GRACE = 2.5
 """Seconds that they then have to mark their replies."""
+
+_GOODBYE = 1.0
+"""Seconds that Discord then has to say goodbye, before the connections are cut."""
 
 _LOGIN_REFUSED = (
     "Discord refuses the token. Make a new one in the Developer Portal (Bot, Reset Token), put it "
@@ -229,7 +232,12 @@ class VerbatimBot(ShardedBot):
             self._sync.cancel()
         if self._chat is not None:
             await self._chat.drain(patience=_PATIENCE, grace=_GRACE)
-        await super().close()
+        closing = asyncio.create_task(super().close())
+        await asyncio.wait([closing], timeout=_GOODBYE)
+        if not closing.done():
+            log.info("Discord does not say goodbye, so the connections are cut.")
+            await self.http.close()
+            await asyncio.wait([closing], timeout=_GOODBYE / 2)
 
 
 async def run_bot(
@@ -242,16 +250,18 @@ async def run_bot(
     sessions: SessionFigures | None = None,
     cadence: float = CADENCE,
     guild_ready_timeout: float = 2.0,
+    on_stop: Callable[[], None] = lambda: None,
 ) -> int:
     """Connect with `token` and stay until the process is told to stop.
 
     Returns the exit status: 0 after SIGINT or SIGTERM, 1 after a failure that it has logged in
     one line. Without the message content intent it goes on with what it may read. In `home` a
     heartbeat tells those who watch from outside that it is connected; `sessions` look at it.
+    `on_stop` is called within the signal's handler.
     """
     _quieten_library()
     stop = asyncio.Event()
-    with _signals(stop):
+    with _signals(stop, on_stop):
         for reads_all in (True, False):
             bot = VerbatimBot(
                 service,
@@ -305,7 +315,7 @@ async def _stay(bot: VerbatimBot, token: str, stop: asyncio.Event, home: Path | 
 
 
 @contextlib.contextmanager
-def _signals(stop: asyncio.Event) -> Generator[None]:
+def _signals(stop: asyncio.Event, on_stop: Callable[[], None]) -> Generator[None]:
     """Set `stop` on what ends a process. Plain handlers, because Windows' loop has none."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -313,6 +323,7 @@ def _signals(stop: asyncio.Event) -> Generator[None]:
     loop = asyncio.get_running_loop()
 
     def handle(number: int, frame: FrameType | None) -> None:
+        on_stop()
         loop.call_soon_threadsafe(stop.set)
 
     names = ("SIGINT", "SIGTERM", "SIGBREAK")  # the last is Windows' word for a closed window
