@@ -5,9 +5,10 @@ Invariant: pure. A payload is read strictly and never repaired: either it is a w
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Never, cast
 
 from prompt.values import Json, JsonObject, ToolSpec
 
@@ -23,7 +24,19 @@ META_SOURCE = "exposure"
 """`source` of the tools that lead to other tools."""
 
 _BLANK = " \t\r\n"
-_DECODER = json.JSONDecoder()
+
+
+def _finite(spelling: str) -> float:
+    if math.isfinite(number := float(spelling)):
+        return number
+    raise ValueError(f"{spelling} is too large a number")
+
+
+def _no_constant(name: str) -> Never:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,17 +5,40 @@ and the parser look calls up in all derive from the same specs. Nothing else fil
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 from prompt.dispatcher import EXECUTE_TOOL
 from prompt.values import Json, JsonObject, ToolSpec
 
 
 def canonical_json(value: Json) -> str:
-    """JSON in the one spelling that we send: compact, key order kept, no escapes but needed."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """JSON in the one spelling that we send: compact, key order kept, no escapes but needed.
+
+    JSON has no infinite numbers. Where one comes all the same, out of a server's schema say, it
+    becomes null: a body that is no JSON would cost every answer of the channel.
+    """
+    try:
+        return _written(value)
+    except ValueError:
+        return _written(_finite(value))
+
+
+def _written(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _finite(value: Json) -> Json:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(inner) for key, inner in cast("JsonObject", value).items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in cast("Sequence[Json]", value)]
+    return value
 
 
 @dataclass(frozen=True, kw_only=True)

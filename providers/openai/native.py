@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from prompt.surface import canonical_json
 from prompt.values import Json, JsonObject
 from providers.openai.extent import JsonExtent
 from providers.openai.fault import as_object
@@ -68,7 +67,8 @@ class NativeCall:
             self._size += len(arguments)
             self._extent.feed(arguments)
         elif arguments is not None:
-            self.whole = canonical_json(arguments)
+            # As it came: what is no JSON is to be found out when the arguments are bound.
+            self.whole = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
 
     @property
     def arguments(self) -> str:

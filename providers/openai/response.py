@@ -97,12 +97,20 @@ def decode(text: str) -> Json:
     """`text` as JSON. Raises ValueError.
 
     Half a surrogate pair written as an escape is no Unicode and comes from tokenizers that cut
-    an emoji in two; it is kept, as a lone surrogate, rather than losing the whole chunk.
+    an emoji in two; it is kept, as a lone surrogate, rather than losing the whole chunk. So is a
+    number that has more digits than any number should.
     """
     try:
         return jiter.from_json(text.encode("utf-8", "replace"))
     except ValueError:
         try:
-            return json.loads(text)
+            return json.loads(text, parse_int=_number)
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
+
+
+def _number(digits: str) -> float:
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Never, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from prompt.dispatcher import is_dispatcher
 from prompt.open_values import open_parameters
@@ -20,8 +20,9 @@ from providers.verbatim.literals import (
     MAX_DEPTH,
     CallArguments,
     Leniency,
-    SpelledFloat,
     Unreadable,
+    no_constant,
+    read_float,
     read_int,
     read_value,
 )
@@ -103,17 +104,13 @@ def read_json(text: str) -> Json:
     """Strict JSON with numbers that remember their spelling. Raises ValueError."""
     try:
         value = json.loads(
-            text, parse_float=SpelledFloat, parse_int=read_int, parse_constant=_no_constant
+            text, parse_float=read_float, parse_int=read_int, parse_constant=no_constant
         )
     except RecursionError as error:
         raise Unreadable("nested too deeply") from error
     if _depth(value) > MAX_DEPTH:
         raise Unreadable("nested too deeply")
     return value
-
-
-def _no_constant(name: str) -> Never:
-    raise Unreadable(f"{name} is not JSON")
 
 
 def _depth(value: Json) -> int:
@@ -140,8 +137,9 @@ def _bind_text(spec: ToolSpec, raw: str, *, complete: bool) -> Bound | BindFailu
         return _judge(spec, {}, "{}")
     try:
         value, spelling = _unwrapped(read_json(text), text)
-    except ValueError:
-        return _bind_repaired(spec, text, complete=complete)
+    except ValueError as error:
+        why = str(error) if isinstance(error, Unreadable) else ""
+        return _bind_repaired(spec, text, why, complete=complete)
     if value is None:
         return _judge(spec, {}, "{}")
     if not isinstance(value, dict):
@@ -161,7 +159,7 @@ def _unwrapped(value: Json, text: str) -> tuple[Json, str]:
     return value, text
 
 
-def _bind_repaired(spec: ToolSpec, text: str, *, complete: bool) -> Bound | BindFailure:
+def _bind_repaired(spec: ToolSpec, text: str, why: str, *, complete: bool) -> Bound | BindFailure:
     failure: BindFailure | None = None
     for value in _repairs(text, complete=complete):
         if not isinstance(value, dict):
@@ -172,7 +170,7 @@ def _bind_repaired(spec: ToolSpec, text: str, *, complete: bool) -> Bound | Bind
         if isinstance(bound, Bound):
             return bound
         failure = failure or bound
-    return failure or BindFailure(problems=("they are not a JSON object",), unreadable=True)
+    return failure or BindFailure(problems=(why or "they are not a JSON object",), unreadable=True)
 
 
 def _repairs(text: str, *, complete: bool) -> Iterator[Json]:

@@ -11,7 +11,14 @@ from typing import cast
 
 from prompt.schema import problems
 from prompt.values import Json, JsonObject
-from providers.verbatim.literals import MAX_DEPTH, SpelledFloat, Unreadable, read_int
+from providers.verbatim.literals import (
+    MAX_DEPTH,
+    SpelledFloat,
+    Unreadable,
+    no_constant,
+    read_float,
+    read_int,
+)
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
@@ -152,7 +159,7 @@ def _to_type(value: Json, name: str) -> Json:
         if name == "integer" and _NUMBER.fullmatch(text) and float(text).is_integer():
             return int(float(text))
         if name == "number" and _NUMBER.fullmatch(text):
-            return read_int(text) if _INTEGER.fullmatch(text) else float(text)
+            return read_int(text) if _INTEGER.fullmatch(text) else float(read_float(text))
     except (Unreadable, OverflowError):
         return value
     if name == "boolean":
@@ -166,7 +173,9 @@ def _to_type(value: Json, name: str) -> Json:
 
 def _inner_json(text: str, otherwise: Json) -> Json:
     try:
-        return json.loads(text)
+        return plain(
+            json.loads(text, parse_float=read_float, parse_int=read_int, parse_constant=no_constant)
+        )
     except (ValueError, RecursionError):
         return otherwise
 

@@ -4,8 +4,10 @@ Invariant: reads, never evaluates; bounded nesting; raises Unreadable and nothin
 calls has already found out that strict JSON does not read the text, and lets the schema judge.
 """
 
+import math
 import re
 from dataclasses import dataclass
+from typing import Never
 
 from prompt.open_values import OPEN
 from prompt.values import Json
@@ -281,8 +283,21 @@ def _number(spelling: str) -> Json:
         # `007` is a number to nobody; a schema that wants one coerces it.
         return spelling
     if json_number.group(1) or json_number.group(2):
-        return SpelledFloat(spelling)
+        return read_float(spelling)
     return read_int(spelling)
+
+
+def read_float(spelling: str) -> SpelledFloat:
+    """A finite number; JSON could not write another one again."""
+    number = SpelledFloat(spelling)
+    if not math.isfinite(number):
+        raise Unreadable("a number is too large")
+    return number
+
+
+def no_constant(name: str) -> Never:
+    """For NaN and Infinity, which Python takes for JSON."""
+    raise Unreadable(f"{name} is not JSON")
 
 
 def read_int(spelling: str) -> int:
@@ -290,7 +305,7 @@ def read_int(spelling: str) -> int:
     try:
         return int(spelling)
     except ValueError as error:
-        raise Unreadable("the number is too long") from error
+        raise Unreadable("a number is too long") from error
 
 
 def _joined(pieces: list[str]) -> str:

@@ -70,11 +70,23 @@ def read_calls(text: str, names: NameIndex, *, complete: bool) -> Sequence[Seque
     try:
         value = read_json(text)
     except ValueError:
-        return _repaired_readings(text, names, complete=complete)
+        readings = _repaired_readings(text, names, complete=complete)
+        if readings:
+            return readings
+        value = _outlined(text)
     if not isinstance(value, dict):
         return ()
     calls = _calls(_members(cast("JsonObject", value), text), names)
     return (calls,) if calls else ()
+
+
+def _outlined(text: str) -> Json:
+    """JSON with numbers, or a depth, that no call may have: which call it is meant to be. What its
+    arguments hold is found out when they are bound. None where it is no JSON."""
+    try:
+        return json.loads(text, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _repaired_readings(
@@ -98,7 +110,7 @@ def _members(value: JsonObject, text: str | None) -> _Members:
     if text is None:
         return {key: _Member(inner, canonical_json(plain(inner))) for key, inner in value.items()}
     members: dict[str, _Member] = {}
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_int=str, parse_float=str)
     pos = _next(text, text.index("{") + 1)
     while text[pos] != "}":
         key, pos = decoder.raw_decode(text, pos)

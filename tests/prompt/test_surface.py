@@ -3,6 +3,7 @@ import json
 import pytest
 
 from prompt.surface import ToolSurface, canonical_json
+from prompt.values import Json, JsonObject, ToolSpec
 from tests.prompt.builders import NOTE, ROLL, SURFACE
 
 
@@ -42,3 +43,15 @@ def test_a_surface_of_deferred_tools_alone_is_not_empty() -> None:
 def test_two_tools_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="share a name"):
         ToolSurface(direct=(ROLL,), deferred=(ROLL,))
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
+def test_what_json_cannot_say_is_written_as_null(number: float) -> None:
+    value: Json = {"a": [number, 1.5, {"b": (number, "x")}], "c": True}
+    assert canonical_json(value) == '{"a":[null,1.5,{"b":[null,"x"]}],"c":true}'
+
+
+def test_a_schema_with_an_infinite_default_makes_a_block_all_the_same() -> None:
+    schema: JsonObject = {"type": "object", "properties": {"n": {"default": float("inf")}}}
+    spec = ToolSpec(name="wait", description="Waits.", parameters=schema)
+    assert '"default":null' in ToolSurface(direct=(spec,)).block

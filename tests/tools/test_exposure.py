@@ -345,6 +345,10 @@ def test_a_payload_is_unwrapped_as_it_was_wrapped(name: str, raw: dict[str, floa
         *('{"name":""}', '{"name":"use_loaded_tool"}', '{"name":"a","x":1}', "{'name':'a'}"),
         *('{"name":"a","arguments":[]}', '{"name":"a","arguments":"{}"}', '{"arguments":{}}'),
         '{"name":"a","name":"b"}',
+        *(
+            f'{{"name":"a","arguments":{{"n":{number}}}}}'
+            for number in ("1e999", "NaN", "Infinity")
+        ),
     ],
 )
 def test_a_malformed_payload_holds_no_call(raw: str) -> None:

@@ -328,6 +328,29 @@ def test_a_native_call_that_waits_for_a_value_is_told_as_such() -> None:
     assert (failed.code, failed.waits) == ("open_argument", ("sides",))
 
 
+@pytest.mark.parametrize("number", ["9" * 5_000, "1e999", "Infinity", "NaN"])
+@pytest.mark.parametrize("quoted", [True, False], ids=["text", "object"])
+def test_a_call_with_a_number_beyond_reading_fails_alone(number: str, quoted: bool) -> None:
+    arguments = f'{{"sides":6,"count":{number}}}'
+    written = json.dumps(arguments) if quoted else arguments
+    function = f'{{"name":"roll_dice","arguments":{written}}}'
+    sent = f'{{"content":"Look:","tool_calls":[{{"function":{function}}}]}}'
+    body = f'data: {{"choices":[{{"delta":{sent}}}]}}\n\ndata: [DONE]\n\n'
+    assert read(body.encode(), 1_000_000) == [
+        'text "Look:"',
+        "error invalid_arguments roll_dice native",
+        "finish None",
+    ]
+
+
+def test_a_number_beyond_reading_elsewhere_costs_nothing() -> None:
+    body = (
+        f'data: {{"created":{"9" * 5_000},"choices":[{{"delta":{{"content":"Hi"}},'
+        '"logprobs":[-Infinity,1e999]}]}\n\ndata: [DONE]\n\n'
+    )
+    assert read(body.encode(), 1_000_000) == ['text "Hi"', "finish None"]
+
+
 def test_an_event_without_end_is_a_fault() -> None:
     reader = ResponseReader(ChunkFold(SURFACE), sse=SseReader(max_event_bytes=100))
     assert reader.feed(b"data: " + b"x" * 200) == []

@@ -145,3 +145,27 @@ def test_a_failure_tells_the_model_what_is_wrong_and_the_schema() -> None:
 def test_a_pattern_that_is_no_pattern_admits_anything() -> None:
     broken = tool("broken", {"a": {"type": "string", "pattern": "("}}, ("a",))
     assert bound(bind_call(broken, '{"a": "x"}')).arguments == {"a": "x"}
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "-Infinity", "9" * 5_000])
+@pytest.mark.parametrize(
+    "raw", ['{{"data":{{"n":{}}}}}', "{{data: {{n: {}}}}}", '{{"data":"{{\\"n\\":{}}}"}}']
+)
+def test_a_number_that_json_cannot_write_again_is_refused(raw: str, number: str) -> None:
+    outcome = bind_call(OPEN, raw.format(number))
+    assert isinstance(outcome, BindFailure)
+
+
+@pytest.mark.parametrize("number", ["1e999", "Infinity"])
+def test_such_a_number_in_quotes_becomes_none(number: str) -> None:
+    outcome = bind_call(NOTE, f'{{"title":"a","body":"b","weight":"{number}"}}')
+    assert isinstance(outcome, BindFailure)
+    large = bound(bind_call(NOTE, '{"title":"a","body":"b","weight":1e308}'))
+    assert large.arguments["weight"] == 1e308
+
+
+def test_why_a_number_is_refused_is_told() -> None:
+    outcome = bind_call(DICE, f'{{"sides":{"9" * 5_000}}}')
+    assert isinstance(outcome, BindFailure)
+    assert "a number is too long" in outcome.message(DICE)
+    assert "99999" not in outcome.message(DICE)

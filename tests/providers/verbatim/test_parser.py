@@ -324,3 +324,23 @@ def test_a_schema_that_the_validator_cannot_use_admits_any_object() -> None:
     broken = replace(WEATHER, parameters={"type": "object", "$ref": "https://x.invalid/schema"})
     surface = ToolSurface(direct=(broken, REMEMBER))
     assert calls(parse(['get_weather({"a": 1})'], surface=surface)) == [("get_weather", {"a": 1})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{{"name":"roll_dice","arguments":{{"sides":{}}}}}',
+        '```json\n{{"name":"roll_dice","arguments":{{"sides":{}}}}}\n```',
+        '<tool_call>{{"name":"roll_dice","arguments":{{"sides":{}}}}}</tool_call>',
+        '[{{"name":"roll_dice","arguments":{{"sides":{}}}}}]',
+        '`roll_dice({{"sides":{}}})`',
+        "roll_dice(sides={})",
+    ],
+)
+@pytest.mark.parametrize("number", ["9" * 5_000, "1e999", "NaN", '{"a":' * 100 + "1" + "}" * 100])
+def test_a_call_with_a_number_beyond_reading_is_a_call_and_is_not_shown(
+    text: str, number: str
+) -> None:
+    events = parse([text.format(number)])
+    assert [error.code for error in errors(events)] == ["invalid_arguments"]
+    assert not answer(events).strip()
