@@ -25,13 +25,13 @@ from cogs.aside import NETWORK_ERRORS
 from cogs.choices import choices
 from cogs.controls import component_of
 from cogs.logbook import Entry, Logbook
+from cogs.permissions import title_of
 from cogs.ports import Service
 from cogs.quoting import argument_lines, code, subtext
 from cogs.sending import send_once
 from cogs.translations.saying import Speaks, reads_in, retold, tr
 from cogs.tree import BROKEN, answer_privately, guild_of, require_manage_guild
 from data.database import to_the_end
-from tools.dispatch import in_words
 
 log = logging.getLogger(__name__)
 
@@ -163,7 +163,7 @@ class Approvals(commands.Cog):
             await answer_privately(
                 interaction,
                 f"Only {code(request.asker.name)} or a member with the permission "
-                f"{in_words(request.permission)} can answer this.",
+                f"{title_of(request.permission)} can answer this.",
             )
             return
         if decision == "always" and not request.lasting:

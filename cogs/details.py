@@ -20,6 +20,9 @@ from cogs.controls import component_of
 from cogs.forms import clipped
 from cogs.ports import Service
 from cogs.quoting import code
+from cogs.rendering import OUTCOMES
+from cogs.translations.figures import number
+from cogs.translations.saying import Speaks, retold
 from cogs.tree import BROKEN, answer_privately
 from data.errors import StoreError
 
@@ -104,10 +107,10 @@ class Details(commands.Cog):
         if runs is None:
             await answer_privately(interaction, GONE)
             return
-        short = "\n".join(_in_short(run) for run in runs)
+        short = "\n".join(_in_short(run, interaction.locale) for run in runs)
         files: list[discord.File] = []
         if len(short) > _MOST or any(_is_cut(run) for run in runs):
-            whole = io.BytesIO(_in_full(runs).encode())
+            whole = io.BytesIO(_in_full(runs, interaction.locale).encode())
             files.append(discord.File(whole, filename="details.txt"))
         await interaction.followup.send(
             clipped(short, _MOST),
@@ -127,13 +130,15 @@ def _is_cut(run: RecordedRun) -> bool:
     return len(run.arguments) > _ARGUMENTS_SHOWN or len(run.text) > _RESULT_SHOWN
 
 
-def _in_short(run: RecordedRun) -> str:
-    head = f"{code(run.name)} **{run.outcome}**, {run.seconds:.1f} s"
+def _in_short(run: RecordedRun, locale: Speaks) -> str:
+    outcome = retold(locale, OUTCOMES[run.outcome])
+    head = f"{code(run.name)} **{outcome}**, {number(locale, run.seconds, 1)} s"
     return f"{head}\n-# {code(run.arguments, _ARGUMENTS_SHOWN)}\n> {code(run.text, _RESULT_SHOWN)}"
 
 
-def _in_full(runs: Sequence[RecordedRun]) -> str:
+def _in_full(runs: Sequence[RecordedRun], locale: Speaks) -> str:
     return "\n\n".join(
-        f"{run.name}: {run.outcome}, {run.seconds:.1f} s\n{run.arguments}\n\n{run.text}"
+        f"{run.name}: {retold(locale, OUTCOMES[run.outcome])}, {number(locale, run.seconds, 1)} s\n"
+        f"{run.arguments}\n\n{run.text}"
         for run in runs
     )

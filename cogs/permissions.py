@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 import discord
 
+from tools.dispatch import in_words
+
 Channel: TypeAlias = "discord.abc.MessageableChannel"
 
 NEEDED = discord.Permissions(
@@ -29,6 +31,11 @@ _TITLES = {
 }
 
 _EMBED_LINKS = "Embed Links"
+_ASKED_OF_MEMBERS = {
+    "manage_guild": "Manage Server",
+    "manage_messages": "Manage Messages",
+    "create_polls": "Create Polls",
+}
 
 _MISSING_ACCESS = 50001
 _MISSING_PERMISSIONS = 50013
@@ -84,6 +91,11 @@ def reason_of_refusal(error: discord.HTTPException, channel: Channel) -> str:
             titles = [_TITLES["view_channel" if error.code == _MISSING_ACCESS else "send_messages"]]
         return lack_of(titles)
     return _REASONS.get(error.code, f"Discord refused the message (code {error.code})")
+
+
+def title_of(permission: str) -> str:
+    """A permission that is asked of a member, by its title."""
+    return _ASKED_OF_MEMBERS.get(permission) or in_words(permission)
 
 
 def lack_of(titles: Sequence[str]) -> str:

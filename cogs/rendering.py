@@ -4,6 +4,8 @@ Invariant: members read the answer as the model wrote it, and the bot's own rema
 beside it.
 """
 
+from collections.abc import Mapping
+
 from chat.reply import Reply
 from chat.turn import READING
 from cogs.in_words import one_line
@@ -11,6 +13,16 @@ from cogs.sending import SUBTEXT
 from cogs.sources import sources_in_words
 from cogs.splitting import MESSAGE_LIMIT, split
 from cogs.translations.saying import Speaks, retold, tr
+from prompt.values import Outcome
+
+OUTCOMES: Mapping[Outcome, str] = {
+    "ok": "ok",
+    "failed": "failed",
+    "denied": "denied",
+    "timeout": "took too long",
+    "invalid": "was called wrongly",
+}
+"""What became of a call, in words."""
 
 _LONGEST_NOTICE = 300
 _TOLD_FROM = 2
@@ -71,7 +83,9 @@ def _used(reply: Reply, locale: Speaks) -> list[str]:
             run.result.outcome != "denied" or run.asked.name not in named
         ):
             outcome = run.result.outcome
-            named[run.asked.name] = "" if outcome == "ok" else f" ({outcome})"
+            named[run.asked.name] = (
+                "" if outcome == "ok" else f" ({retold(locale, OUTCOMES[outcome])})"
+            )
     if not named:
         return []
     tools = ", ".join(f"{_plain(name)}{end}" for name, end in named.items())

@@ -112,7 +112,11 @@ def in_words(surface: ToolSurface) -> str:
     """How a surface shows its tools to the model."""
     array, waiting = len(surface.direct), len(surface.deferred)
     if not waiting:
-        return f"upfront: {array} tools"
+        return "upfront: 1 tool" if array == 1 else f"upfront: {array} tools"
     how = "stable dispatcher" if surface.dispatcher == USE_LOADED_TOOL else "search"
-    why = ", since all of them pass tool_budget_percent" if surface.over_budget else ""
-    return f"{how}: {array} tools at hand, {waiting} found by search{why}"
+    if not surface.over_budget:
+        return f"{how}: {array} tools at hand, {waiting} found by search"
+    return (
+        f"{how}: {array} tools at hand, {waiting} found by search, since all of them pass "
+        "tool_budget_percent"
+    )

@@ -157,6 +157,27 @@ def test_a_finished_line_is_told_again_with_its_values() -> None:
             "<t:9:R> antworte ich wieder.",
         ),
         (
+            "I lack the permission Send Messages, View Channel there",
+            "mir fehlt dort die Berechtigung Nachrichten senden, Kanal anzeigen",
+        ),
+        (
+            "Only `x` or a member with the permission Manage Server can answer this.",
+            "Das kann nur `x` beantworten oder ein Mitglied mit der Berechtigung Server verwalten.",
+        ),
+        ("upfront: 5 tools", "von Anfang an: 5 Werkzeuge"),
+        (
+            "stable dispatcher: 5 tools at hand, 12 found by search",
+            "fester Verteiler: 5 Werkzeuge zur Hand, 12 durch Suche zu finden",
+        ),
+        (
+            "`x` for <@1>: denied, by <@2>",
+            "`x` für <@1>: abgelehnt, von <@2>",
+        ),
+        (
+            "<@1> in <#2>: The admins of this server have me ignore you.",
+            "<@1> in <#2>: Die Admins dieses Servers lassen mich dich nicht beachten.",
+        ),
+        (
             "The model server has not answered lately. It is tried again in 30 seconds.",
             "Der Modellserver hat zuletzt nicht geantwortet. "
             "In 30 Sekunden wird er wieder gefragt.",

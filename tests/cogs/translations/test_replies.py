@@ -4,9 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import discord
 import pytest
 
+from chat.reply import Reply, ToolRun
+from cogs.rendering import reply_in_messages
 from cogs.translations.catalogue import catalogue
+from prompt.values import Outcome, ToolCall, ToolResult
 from tests.cogs.town import Town, shown, town
 
 FORMS: list[tuple[str, dict[str, Any]]] = [
@@ -24,6 +28,7 @@ REPLIES: list[tuple[str, dict[str, Any]]] = [
     ("config limits", {}),
     ("config prices", {}),
     ("config answering", {}),
+    ("config moderation", {}),
     ("config persona", {}),
     ("config workarounds", {}),
     ("config endpoints", {}),
@@ -89,3 +94,21 @@ async def test_a_form_takes_numbers_as_they_are_written_there(
         opened = await here.slash(here.home_channel, here.operator, "config limits", whose="member")
         sent = here.server.driver.submit(here.operator, opened, {"hour": typed})
         assert said in shown(await here.server.driver.answered(sent)).text
+
+
+def test_what_became_of_tools_is_told_in_the_readers_language() -> None:
+    outcomes: list[Outcome] = ["ok", "failed", "denied", "timeout", "invalid"]
+    runs = [
+        ToolRun(
+            call=ToolCall(id=name, name=name, arguments={}, raw_arguments="{}", origin="text"),
+            result=ToolResult(call_id=name, name=name, text="", outcome=outcome),
+        )
+        for name, outcome in zip("abcde", outcomes, strict=True)
+    ]
+    (shown,) = reply_in_messages(
+        Reply(runs=runs), ["Ja."], final=True, begun=True, locale=discord.Locale.german
+    )
+    assert shown == (
+        "Ja.\n-# benutzt: a, b (gescheitert), c (abgelehnt), d (hat zu lange gebraucht), "
+        "e (wurde falsch aufgerufen)"
+    )
