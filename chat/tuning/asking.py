@@ -20,12 +20,16 @@ from prompt.snapshot import Budget, Snapshot
 from prompt.values import JsonObject, TextPart, ToolCall, ToolSpec, Turn
 from prompt.verbatim import Verdict
 from providers.base import Provider, RequestOptions
+from tools.exposure import Gates
 from tools.registry import Tool, ToolContext, ToolFailure, ToolOutput
 from tools.surface import build_surface
 from tools.toolset import offering
 
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
 """The time in every prompt."""
+
+_OPEN = Gates(web=True, images=True)
+"""Whatever a case has is on."""
 
 _WINDOW = 32_768
 """Tokens, where nothing else is configured: no case comes near it."""
@@ -82,7 +86,7 @@ def built(
         server_rules="",
         config=config.tools,
         verdict=verdict or Verdict(),
-        surface=build_surface(offering(tools), level=config.schema_level),
+        surface=build_surface(offering(tools), gates=_OPEN, level=config.schema_level),
         dialogue=dialogue,
         snippets=case.passages,
         now=NOW,

@@ -252,6 +252,8 @@ def test_passages_stand_between_the_question_and_the_lines_that_end_a_turn(tmp_p
 @pytest.mark.parametrize("name", ["cases.jsonl", "passages.jsonl"])
 def test_each_file_of_cases_asks_for_tools_that_are_on(name: str) -> None:
     for one in read_cases(DATA / name):
+        offered = built(one, variant("default").config, scripted(one)).surface.callable
+        assert list(offered) == [tool.name for tool in one.tools], one.id
         assert {call.name for call in one.expect} <= {tool.name for tool in one.tools}, one.id
 
 
