@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, cast
 
 from chat.ports import Place
 from data.store import Store
-from prompt.templates import BadTemplate, check, fill
+from prompt.templates import REMEDY, BadTemplate, check, fill
 from prompt.values import Json
 
 PERSONA = "persona"
@@ -241,7 +241,8 @@ def _checked(texts: Mapping[str, str]) -> tuple[str, ...]:
         try:
             unknown = check(text)
         except BadTemplate as error:
-            raise TextRefused(f"{name}: {error}") from error
+            told = f"{name}, line {error.line}: {error.problem}"
+            raise TextRefused("\n".join((told, REMEDY))) from error
         doubts += [f"{name}: {each} is no variable and will be empty" for each in unknown]
     return tuple(doubts)
 

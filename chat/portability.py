@@ -251,7 +251,7 @@ class _Reading:
         try:
             doubts = check(value)
         except BadTemplate as error:
-            self.wrong(f"{name}: {error}")
+            self.wrong(f"{name}, line {error.line}: {error.problem}")
             return False
         for each in doubts:
             self.fine(f"{name}: {each} is no variable and will be empty")

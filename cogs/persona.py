@@ -131,7 +131,8 @@ class PersonaCommands(commands.Cog):
             (tr(locale, "Pinned notes"), texts.notes),
         ]
         told = tr(locale, "What {channel} is told.", channel=f"<#{place.channel_id}>")
-        remarks = [retold(locale, each) for each in texts.remarks]
+        named = [each.partition(": ") for each in texts.remarks]
+        remarks = [f"{name}: {retold(locale, remark)}" for name, _, remark in named]
         whole = "\n\n".join(f"{name}:\n{text}" for name, text in parts if text)
         await interaction.followup.send(
             clipped("\n".join([told, *remarks]), _MOST),
@@ -165,7 +166,9 @@ class _TextsForm(Form, ABC):
                     tr(
                         interaction.locale,
                         "Nothing was saved. {why}\nYour texts are in the file.",
-                        why=retold(interaction.locale, str(error)),
+                        why="\n".join(
+                            retold(interaction.locale, each) for each in str(error).splitlines()
+                        ),
                     ),
                     _MOST,
                 ),

@@ -52,18 +52,20 @@ _KINDS: Mapping[type[nodes.Node], str] = {
 _COMPARISONS = {"eq", "ne", "in", "notin"}
 _TESTS = {"defined", "undefined"}
 
-_REMEDY = (
+REMEDY = (
     "Use {{ variable }}, {% if variable %} ... {% else %} ... {% endif %}, ==, !=, in, and, or, "
-    f"not, and the filters {', '.join(FILTERS)}. To write braces as they are, put the text between "
-    "{% raw %} and {% endraw %}."
+    "not, and the filters lower, upper, title, trim, default. To write braces as they are, put the "
+    "text between {% raw %} and {% endraw %}."
 )
+"""What is right in a template."""
 
 
 class BadTemplate(ValueError):
-    """A text that cannot be filled in. Tells the line, what is wrong there and what is right."""
+    """A text that cannot be filled in. Tells the line and what is wrong there; REMEDY is what is
+    right."""
 
     def __init__(self, line: int, problem: str) -> None:
-        super().__init__(f"Line {line}: {problem} {_REMEDY}")
+        super().__init__(f"line {line}: {problem}")
         self.line = line
         self.problem = problem
 
@@ -126,7 +128,7 @@ def _parsed(text: str) -> nodes.Template:
         template = _ENVIRONMENT.parse(text)
     except TemplateSyntaxError as error:
         raise BadTemplate(
-            error.lineno, f"{(error.message or 'it cannot be read').rstrip('.')}."
+            error.lineno, f"jinja2 says: {(error.message or 'it cannot be read').rstrip('.')}."
         ) from None
     except RecursionError:
         raise BadTemplate(1, "it is nested too deeply.") from None

@@ -171,7 +171,7 @@ SEARXNG = {"provider": "searxng", "base_url": "https://8.8.4.4", "model": ""}
 
 VALID: dict[str, Any] = {
     "verbatim_config": 1,
-    **dict.fromkeys(("answering", "limits", "budget", "prices")),
+    **dict.fromkeys(("answering", "limits", "budget", "prices", "moderation")),
     "knowledge_members_search": True,
     "services": {
         "search": SEARXNG,
@@ -310,7 +310,7 @@ async def test_a_service_that_needs_a_key_is_left_as_it_was_without_one(desk: De
         ({"endpoint": "here"}, "must hold base_url"),
         ({"persona": "x" * (LONGEST_TEXT + 1)}, "at most 4000"),
         ({"server_rules": 5}, "must be a text"),
-        ({"server_rules": "a\n{% for x in y %}"}, "server_rules: Line 2"),
+        ({"server_rules": "a\n{% for x in y %}"}, "server_rules, line 2"),
         ({"channel_models": {"9": {"model": "x"}}}, "of 9: no channel of this server"),
         ({"channel_models": {"100": {"model": ""}}}, "of 100: must hold a model"),
         ({"channel_models": {"100": {"model": "x", "url": "y"}}}, "of 100: must hold a model"),
@@ -320,7 +320,7 @@ async def test_a_service_that_needs_a_key_is_left_as_it_was_without_one(desk: De
         ({"channel_personas": {"100": {"persona": "x"}}}, "of 100: must hold persona, notes"),
         (
             {"channel_personas": {"100": {"persona": "{{", "notes": "", "how": "append"}}},
-            "of 100: Line 1",
+            "of 100, line 1",
         ),
         ({"channels": ["100", "999"]}, "'999' is no channel of this server"),
         ({"channels": [100]}, "is no channel"),

@@ -32,7 +32,7 @@ async def test_what_is_no_variable_breaks_no_turn_and_is_named(store: Store) -> 
     assert "{% for x in y %}" in house.requests[0].words
     shown = await house.service.snapshot(PLACE, ADA, house.channel, 10**9)
     assert "remark: persona: moon is no variable and is empty" in shown.text
-    assert "remark: server rules: taken as it stands: line 1, Unexpected end" in shown.text
+    assert "remark: server rules: taken as it stands: line 1, jinja2 says: Unexpected end" in shown.text
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_how_a_channels_texts_stand_to_the_servers(
 
 async def test_texts_of_a_channel_are_checked_bounded_and_forgotten(store: Store) -> None:
     personas = Personas(store, Whereabouts())
-    with pytest.raises(TextRefused, match="notes: Line 1: a loop"):
+    with pytest.raises(TextRefused, match="notes, line 1: a loop"):
         await personas.set_channel(GUILD, 1, ChannelTexts(notes="{% for x in y %}{% endfor %}"))
     with pytest.raises(TextRefused, match="persona: at most 4000"):
         await personas.set_server(GUILD, Texts(persona="x" * 4001))

@@ -84,7 +84,7 @@ async def test_a_text_that_cannot_be_filled_in_comes_back(tmp_path: Path) -> Non
         form = await opened(here, here.stranger, panel, "Edit server")
         wrong = {"persona": "Hi\n{% for x in y %}", "rules": "Be kind.", "notes": ""}
         said = await submitted(here, form, wrong)
-        assert said.text.startswith("Nothing was saved. persona: Line 2: ")
+        assert said.text.startswith("Nothing was saved. persona, line 2: jinja2 says: ")
         assert "{% if variable %}" in said.text
         assert "Be kind." in said.attachments[0].data.decode()
         assert await here.desk.personas.server(here.away.id) == Texts()

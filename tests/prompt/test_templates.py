@@ -2,7 +2,15 @@ import time
 
 import pytest
 
-from prompt.templates import LONGEST_OUTPUT, VARIABLES, BadTemplate, check, fill
+from prompt.templates import (
+    FILTERS,
+    LONGEST_OUTPUT,
+    REMEDY,
+    VARIABLES,
+    BadTemplate,
+    check,
+    fill,
+)
 
 VALUES = {"server_name": "The Grove", "channel_name": "general", "bot_name": "Fern"}
 
@@ -55,7 +63,7 @@ def test_what_is_no_variable_is_empty_and_named() -> None:
         ("\n\n{{ server_name > 'a' }}", 3, "only ==, != and in compare."),
         ("{{ 1 in 2 }}", 1, "only texts in quotes can stand here."),
         ("{{ (not bot_name) in server_name }}", 1, "it cannot be filled in"),
-        ("one\n{% if x %}two", 2, "Unexpected end of template"),
+        ("one\n{% if x %}two", 2, "jinja2 says: Unexpected end of template"),
         ("one\n\n{{ }}", 3, "Expected an expression"),
         ("{{" + "(" * 1900 + "'a'" + ")" * 1900 + "}}", 1, "it is nested too deeply."),
         ("{{" + "not " * 900 + "x }}", 1, "it is nested too deeply."),
@@ -68,11 +76,14 @@ def test_what_a_text_may_not_hold_is_told_with_its_line(text: str, line: int, pr
         check(text)
     assert raised.value.line == line
     assert problem in raised.value.problem
-    assert str(raised.value).startswith(f"Line {line}: ")
-    assert "{% raw %}" in str(raised.value)
+    assert str(raised.value).startswith(f"line {line}: ")
     made = fill(text, VALUES)  # kept from before templates: a turn goes on with it as it stands
     assert made.text == text
     assert made.remarks[0].startswith("taken as it stands: ")
+
+
+def test_the_remedy_names_every_filter() -> None:
+    assert f"the filters {', '.join(FILTERS)}." in REMEDY
 
 
 def test_a_value_is_plain_text_and_ends_no_turn() -> None:

@@ -26,6 +26,7 @@ from cogs.translations.catalogue import LANGUAGES, Catalogue, catalogue
 from cogs.translations.figures import number, percent, plain_number, short_day
 from cogs.translations.saying import named, retold, tr, tr_count
 from cogs.tree import BROKEN, NOT_ALLOWED
+from prompt.templates import REMEDY
 from tests.cogs.translations.reading import (
     ROOT,
     literals,
@@ -182,10 +183,24 @@ def test_a_finished_line_is_told_again_with_its_values() -> None:
             "Der Modellserver hat zuletzt nicht geantwortet. "
             "In 30 Sekunden wird er wieder gefragt.",
         ),
+        (
+            "persona, line 2: a loop is not for templates here.",
+            "persona, Zeile 2: eine Schleife gibt es in Vorlagen hier nicht.",
+        ),
+        (
+            "notes, line 12: jinja2 says: Expected an expression.",
+            "notes, Zeile 12: jinja2 sagt: Expected an expression.",
+        ),
     ],
 )
 def test_values_that_are_notices_are_told_again_too(line: str, german: str) -> None:
     assert retold(GERMAN, line) == german
+
+
+def test_what_is_right_in_a_template_is_told_with_its_braces() -> None:
+    german = retold(GERMAN, REMEDY)
+    assert german.startswith("Nimm {{ variable }}, {% if variable %} ...")
+    assert german.endswith("zwischen {% raw %} und {% endraw %}.")
 
 
 def test_what_admins_are_refused_is_in_every_catalogue(known: Catalogue) -> None:
