@@ -5,11 +5,14 @@ typed errors. The member's line names no address and no key; the key is cut out 
 server said before anyone sees it.
 """
 
+import math
 import re
 import socket
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import cast
 
 import httpx2
@@ -49,6 +52,8 @@ _TOOLS = re.compile(
     r"|failed to parse grammar|failed to initialize samplers|empty grammar stack",
     re.IGNORECASE,
 )
+_NO_ROUTE = re.compile(r"unexpected endpoint or method", re.IGNORECASE)
+"""LM Studio's words for an address that it does not know, with the status 200."""
 _LOADING = re.compile(r"loading model", re.IGNORECASE)
 
 
@@ -104,7 +109,7 @@ def from_exception(error: Exception, target: Target) -> EndpointError:
                 error.status_code,
                 _said(error),
                 target,
-                retry_after=_seconds(error.response.headers.get("retry-after")),
+                retry_after=_retry_after(error.response.headers),
                 location=error.response.headers.get("location", ""),
             )
         case APITimeoutError() | httpx2.TimeoutException():
@@ -164,7 +169,7 @@ def from_status(
             "what the server really has.",
             detail=detail,
         )
-    if status == 404:
+    if status == 404 or _NO_ROUTE.search(said.message):
         return _not_found(said, target, detail)
     if status >= 500:
         loading = status == 503 and _LOADING.search(said.message)
@@ -308,9 +313,23 @@ def _said(error: APIStatusError) -> Fault:
     return describe(body)
 
 
-def _seconds(value: str | None) -> float | None:
-    """Retry-After in seconds; the form that is a date is left out."""
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Retry-After in seconds; as a date it is by the server's own clock, if that is told."""
+    value = headers.get("retry-after", "")
     try:
-        return None if value is None else max(0.0, float(value))
+        seconds = float(value)
+    except ValueError:
+        until = _date(value)
+        if until is None:
+            return None
+        now = _date(headers.get("date", "")) or datetime.now(UTC)
+        seconds = (until - now).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _date(value: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(value)
     except ValueError:
         return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

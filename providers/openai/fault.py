@@ -4,6 +4,7 @@ Invariant: an answer is never taken for an error. A fault is read only from the 
 servers use for it, and text of the model stands in none of them.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -12,7 +13,9 @@ from prompt.surface import canonical_json
 from prompt.values import Json, JsonObject
 
 _TEXT_KEYS = ("message", "detail", "msg", "error")
-_CODE_KEYS = ("code", "status", "type")
+_STATUS_KEYS = ("statusCode", "status_code", "code", "status")
+_CODE_KEYS = (*_STATUS_KEYS, "type")
+_STATUS = re.compile(r"[45]\d\d")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +35,8 @@ def fault_in(chunk: JsonObject, *, event_name: str = "") -> Fault | None:
     """The fault that a decoded chunk reports, None for an ordinary chunk.
 
     Shapes seen: `{"error": {...}}`, `{"error": "text"}`, `{"object": "error", "message": ...}`,
-    an event or field named `error` with any data, `{"detail": ...}` in place of an answer, and
-    an `error` object inside a choice.
+    an event or field named `error` with any data, `{"detail": ...}` or a message with a status in
+    place of an answer, and an `error` object inside a choice.
     """
     if error := chunk.get("error"):
         return describe(error)
@@ -45,7 +48,14 @@ def fault_in(chunk: JsonObject, *, event_name: str = "") -> Fault | None:
             if (found := as_object(choice)) is not None and (error := found.get("error")):
                 return describe(error)
         return None
-    return describe(chunk) if chunk.get("detail") else None
+    return describe(chunk) if chunk.get("detail") or _is_status(chunk) else None
+
+
+def _is_status(fields: JsonObject) -> bool:
+    """Whether a message stands beside the status of an error, as gateways answer with it."""
+    if not any(isinstance(fields.get(key), str) for key in ("message", "msg")):
+        return False
+    return any(_STATUS.fullmatch(str(fields.get(key))) for key in _STATUS_KEYS)
 
 
 def describe(error: Json) -> Fault:

@@ -134,6 +134,12 @@ RULES: tuple[Rule, ...] = (
         (("tool_role", "as_user"),),
     ),
     Rule(
+        # Llama's template, of a message in the history that made several.
+        _words(r"\b(single|one) tool.?calls?\b"),
+        _has_role("tool"),
+        (("tool_role", "as_user"),),
+    ),
+    Rule(
         _words(
             r"system.{0,20}(role|message|prompt).{0,60}(support|allow|first|begin|start|one|once)"
             r"|system role|only (one|the first|a single).{0,30}system"

@@ -26,7 +26,7 @@ class ResponseReader:
         self.done = False
         """The server said that the stream is over."""
         self.chunks = 0
-        """Chunks that were read; 0 at the end means that this was no chat-completions answer."""
+        """Chunks of a chat completion; 0 at the end means that this was another kind of answer."""
 
     @property
     def fault(self) -> Fault | None:
@@ -78,7 +78,7 @@ class ResponseReader:
         entries = cast("list[Json]", decoded) if isinstance(decoded, list) else [decoded]
         for entry in entries:
             if (chunk := as_object(entry)) is not None:
-                self.chunks += 1
+                self.chunks += not chunk.keys().isdisjoint(("choices", "usage"))
                 events += self._fold.feed(chunk, event_name=event.name)
             elif event.name == "error":
                 self._fold.fault = describe(entry)

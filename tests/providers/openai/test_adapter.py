@@ -11,6 +11,7 @@ from prompt.surface import ToolSurface, canonical_json
 from prompt.values import PromptItem, ToolCall, ToolSpec, Zone
 from prompt.verbatim import WireMode
 from providers.base import (
+    AuthFailed,
     BadResponse,
     ContextTooLong,
     EndpointError,
@@ -273,6 +274,50 @@ async def test_retry_after_is_told() -> None:
         with pytest.raises(RateLimited) as caught:
             await collect(made)
     assert caught.value.retry_after == 3.0
+
+
+@pytest.mark.parametrize(
+    ("until", "seconds"),
+    [
+        ("Wed, 21 Oct 2026 07:28:10 GMT", 10.0),
+        ("Wed, 21 Oct 2026 07:27:00 GMT", 0.0),
+        ("Wednesday, soon", None),
+        ("inf", None),
+    ],
+)
+async def test_retry_after_as_a_date_is_told_by_the_servers_clock(
+    until: str, seconds: float | None
+) -> None:
+    headers = {"Retry-After": until, "Date": "Wed, 21 Oct 2026 07:28:00 GMT"}
+    step = Step(status=429, body={"error": {"message": "slow"}}, headers=headers)
+    async with LoopbackEndpoint([step]) as endpoint, provider(endpoint) as made:
+        with pytest.raises(RateLimited) as caught:
+            await collect(made)
+    assert caught.value.retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"model":"x","message":{"role":"assistant","content":"hi"},"done":true}\n',
+        'data: {"type":"content_block_delta","delta":{"text":"hi"}}\n\n',
+        '{"status":"ok"}',
+    ],
+    ids=["Ollama's own", "Anthropic's", "a status page"],
+)
+async def test_an_answer_of_another_kind_is_none(raw: str) -> None:
+    async with LoopbackEndpoint([Step(raw=raw)]) as endpoint, provider(endpoint) as made:
+        seen, error = await failing(made)
+    assert seen == []
+    assert type(error) is BadResponse
+    assert "usually ends in /v1" in error.remedy
+
+
+async def test_a_gateways_refusal_with_status_200_is_one() -> None:
+    step = Step(raw='{"message":"Unauthorized","statusCode":401}')
+    async with LoopbackEndpoint([step]) as endpoint, provider(endpoint) as made:
+        _, error = await failing(made)
+    assert type(error) is AuthFailed
 
 
 async def test_a_web_page_is_no_answer() -> None:

@@ -47,6 +47,7 @@ SAID: list[tuple[int, str, type[EndpointError]]] = [
     (413, "", ContextTooLong),
     (404, 'model "fern-7b" not found, try pulling it first', UnknownModel),
     (404, "Not Found", Refused),
+    (500, "Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway", Refused),
     (400, "Conversation roles must alternate user/assistant", Refused),
     (400, "Invalid tool_choice type: 'object'. Supported string values: none, auto", Refused),
     (307, "", Refused),
@@ -78,6 +79,7 @@ def test_remedies_name_what_to_change() -> None:
     assert "--jinja" in remedy(500, "tools param requires --jinja flag")
     assert "fern-7b" in remedy(404, "The model `fern-7b` does not exist.")
     assert "/v1" in remedy(404, "Not Found")
+    assert "/v1" in remedy(500, "Unexpected endpoint or method. (POST /chat/completions)")
     assert "VERBATIM_BASE_URL" in remedy(301, "")
 
 
@@ -98,6 +100,9 @@ def test_a_fault_in_a_stream_is_judged_like_an_answer() -> None:
         type(from_fault(Fault(message="worker lost", code="server_error"), TARGET)) is Unavailable
     )
     assert type(from_fault(Fault(message="no", code="429"), TARGET)) is RateLimited
+    told = fault_in({"message": "Unauthorized", "statusCode": 401})
+    assert told is not None
+    assert type(from_fault(told, TARGET)) is AuthFailed
     assert type(from_fault(Fault(message="exceeds the context size"), TARGET)) is ContextTooLong
 
 
@@ -112,6 +117,9 @@ def test_a_fault_in_a_stream_is_judged_like_an_answer() -> None:
         ({"message": "m"}, "error", "m"),
         ({"detail": "m"}, "", "m"),
         ({"detail": [{"msg": "m"}]}, "", '[{"msg":"m"}]'),
+        ({"message": "m", "statusCode": 401}, "", "m"),
+        ({"message": "m", "code": "503"}, "", "m"),
+        ({"msg": "m", "code": 500}, "", "m"),
         ({"choices": [{"error": {"message": "m"}, "delta": {}}]}, "", "m"),
     ],
 )
@@ -128,6 +136,11 @@ ORDINARY: list[dict[str, object]] = [
     {"choices": [], "usage": {}},
     {"choices": [{"delta": {}, "error": None}], "detail": "fine"},
     {"object": "chat.completion.chunk", "message": "x"},
+    {"choices": [{"delta": {}}], "message": "x", "status": 500},
+    {"message": {"role": "assistant", "content": "hi"}, "code": 500},
+    {"message": "still loading", "status": "loading"},
+    {"message": "well", "code": 200},
+    {"message": "well", "code": 0, "status": None},
     {},
 ]
 

@@ -66,6 +66,12 @@ FOLLOW_UP: dict[str, Any] = {**PLAIN, "messages": [SYSTEM, HI, CALLING, RESULT]}
         ("Only user and assistant roles are supported!", PLAIN, "system_layout", "fold_into_user"),
         ("Error rendering prompt with jinja template", FOLLOW_UP, "tool_role", "as_user"),
         (
+            "This model only supports single tool-calls at once!",
+            FOLLOW_UP,
+            "tool_role",
+            "as_user",
+        ),
+        (
             "Unknown (built-in) filter 'items' for type String",
             FOLLOW_UP,
             "arguments_in_history",
