@@ -1,7 +1,8 @@
 """Splits a reply that grows into messages that Discord takes.
 
 Invariant: the pieces' sources, joined, are the text; every piece has words and is at most
-`limit` code points long, the markers that close and reopen a code fence included. A piece that
+`limit` code points long, with the markers that close and reopen a code fence and the header of a
+table that goes on. A piece that
 enough further text follows is frozen: it stays as it is, however the text grows.
 
 Where a piece ends depends only on the window of text from its start to `LOOKAHEAD` past the
@@ -11,7 +12,7 @@ limit, so growing in steps and splitting at once give the same frozen pieces.
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MESSAGE_LIMIT = 2000
 """Code points in one message's content."""
@@ -69,6 +70,8 @@ class _Fence:
     language: str
     quote: str
     """What its lines begin with, where it stands in a quote."""
+    header: str = ""
+    """The first lines of a table, which stand above its rows in each piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +193,18 @@ class _Window:
             if position <= change.begin or (change.fence is None and position < change.end):
                 break
             fence = change.fence
+            header = self._header_of(change)
+            if fence is not None and header and position >= change.end + len(header):
+                fence = replace(fence, header=header)
         return fence
+
+    def _header_of(self, change: _Change) -> str:
+        """The header of the table that a fence opens with, if that is to be repeated."""
+        if change.fence is None:
+            return ""
+        quote = re.escape(change.fence.quote)
+        found = re.compile(rf"{quote}[^\n]+\n{quote}-+(?:\+-+)+\n").match(self._text, change.end)
+        return found[0] if found and len(found[0]) <= self._limit // 4 else ""
 
     def piece(self, source: str, end: int) -> Piece:
         """The piece whose body ends at `end`."""
@@ -201,7 +215,11 @@ class _Window:
             closer = f"{fence.quote}{fence.marker}"
             closed = closer if body.endswith("\n") else f"\n{closer}"
         before = self._before
-        opened = f"{before.quote}{before.marker}{before.language}\n{self._torn}" if before else ""
+        opened = (
+            f"{before.quote}{before.marker}{before.language}\n{before.header}{self._torn}"
+            if before
+            else ""
+        )
         return Piece(source=source, body=body, opened=opened, closed=closed)
 
     def fits(self, end: int) -> bool:
@@ -251,7 +269,10 @@ class _Window:
         if self.fence_at(cut) is None:
             line = self._text.rfind("\n", 0, len(self._text[:cut].rstrip())) + 1
             return _TORN.match(self._text[line:cut]) is None
-        opened = max((c.end for c in self._changes if c.fence and c.begin < cut), default=0)
+        opened = max(
+            (c.end + len(self._header_of(c)) for c in self._changes if c.fence and c.begin < cut),
+            default=0,
+        )
         return bool(self._text[opened:cut].strip())
 
     def _is_whole(self, cut: int) -> bool:

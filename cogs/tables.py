@@ -1,9 +1,10 @@
 """Makes Markdown tables, which Discord does not draw, readable.
 
 Invariant: a table becomes a code block with columns aligned by what is drawn, or, where that would
-be too wide, a list of its rows. Its layout is settled by its first lines, so what grows behind them
-changes nothing that was shown; the lines that may still change are shorter than the LOOKAHEAD of
-cogs.splitting. Text outside tables, and all in code fences, stays as it is.
+be too wide or hide links, a list of its rows. Its layout is settled by its first lines, so what
+grows behind them changes nothing that was shown; a later row that does not fit is listed between
+two blocks. The lines that may still change are shorter than the LOOKAHEAD of cogs.splitting. Text
+outside tables, and all in code fences, stays as it is.
 """
 
 import re
@@ -23,7 +24,10 @@ _LONGEST_HEADER = 300
 _LONGEST_DELIMITERS = 150
 
 _DELIMITERS = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
-_MAYBE = re.compile(r"^[ \t|:-]*-[ \t|:-]*$", re.MULTILINE)
+_MAYBE = re.compile(r"^(?:>[ \t]?)?[ \t|:-]*-[ \t|:-]*$", re.MULTILINE)
+_QUOTE = re.compile(r">[ \t]?")
+_LINK = re.compile(r"\]\(|https?://")
+"""What a code block would not let anybody follow."""
 _BAR = re.compile(r"(?<!\\)\|")
 _MARKS = re.compile(r"\*\*|__|`+")
 
@@ -42,7 +46,10 @@ def readable(text: str) -> str:
             out.append(lines[number])
             number += 1
         else:
-            out += _drawn([_cells(line) for line in lines[number:end] if line], lines[number + 1])
+            quote = _quote_of(lines[number])
+            rows = [_cells(line.removeprefix(quote)) for line in lines[number:end] if line]
+            drawn = _drawn(rows, lines[number + 1].removeprefix(quote))
+            out += [f"{'> ' if quote else ''}{line}" for line in drawn]
             number = end
     return "\n".join(out)
 
@@ -60,7 +67,10 @@ def _table_end(lines: Sequence[str], start: int, fenced: set[int]) -> int:
     """The number of the line after the table that starts at `start`; `start` where none does."""
     if start + 1 >= len(lines) or {start, start + 1} & fenced:
         return start
-    header, delimiters = lines[start], lines[start + 1]
+    quote = _quote_of(lines[start])
+    if _quote_of(lines[start + 1]) != quote:
+        return start
+    header, delimiters = (line.removeprefix(quote) for line in lines[start : start + 2])
     if len(header) > _LONGEST_HEADER or len(delimiters) > _LONGEST_DELIMITERS:
         return start
     if "|" not in header or not _DELIMITERS.match(delimiters):
@@ -68,9 +78,20 @@ def _table_end(lines: Sequence[str], start: int, fenced: set[int]) -> int:
     if len(_cells(header)) != len(_cells(delimiters)):
         return start
     end = start + 2
-    while end < len(lines) and "|" in lines[end] and end not in fenced:
+    while (
+        end < len(lines)
+        and "|" in lines[end]
+        and end not in fenced
+        and _quote_of(lines[end]) == quote
+    ):
         end += 1
     return end
+
+
+def _quote_of(line: str) -> str:
+    """What marks a line as part of a quote; empty where it is none."""
+    found = _QUOTE.match(line)
+    return found[0] if found else ""
 
 
 def _cells(line: str) -> list[str]:
@@ -87,10 +108,34 @@ def _drawn(rows: Sequence[Sequence[str]], delimiters: str) -> Iterator[str]:
     settling = plain[: _SETTLING + 1]
     widths = [max(map(width, column)) for column in zip_longest(*settling, fillvalue="")]
     widths = widths[: len(header)]
-    if sum(widths) + 3 * (len(widths) - 1) > WIDEST:
-        return _listed(header, body)
+    linked = any(_LINK.search(cell) for row in rows[: _SETTLING + 2] for cell in row)
+    if linked or _columns(widths) > WIDEST:
+        yield from _listed(header, body)
+        return
     right = [cell.endswith(":") and not cell.startswith(":") for cell in _cells(delimiters)]
-    return _aligned(plain, widths, right)
+    fitting: list[Sequence[str]] = []
+    for row, drawn in zip(body, plain[1:], strict=True):
+        if _fits(row, drawn, widths):
+            fitting.append(drawn)
+            continue
+        if fitting:
+            yield from _aligned([plain[0], *fitting], widths, right)
+            fitting = []
+        yield from _listed(header, [row])
+    if fitting or not body:
+        yield from _aligned([plain[0], *fitting], widths, right)
+
+
+def _columns(widths: Sequence[int]) -> int:
+    """Columns of a line of cells, bars included."""
+    return sum(widths) + 3 * (len(widths) - 1)
+
+
+def _fits(row: Sequence[str], drawn: Sequence[str], widths: Sequence[int]) -> bool:
+    """Whether a row can stand in the block."""
+    cells = zip_longest(drawn[: len(widths)], widths, fillvalue="")
+    sizes = [max(width(str(cell)), int(size or 0)) for cell, size in cells]
+    return _columns(sizes) <= WIDEST and not any(_LINK.search(cell) for cell in row)
 
 
 def _aligned(

@@ -7,9 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from chat.masking import crossed_out
+from chat.screening import Screen
 from cogs.buttons import read_custom_id
 from cogs.rendering import without_remarks
 from cogs.splitting import split
+from cogs.tables import readable
 from data.knowledge.terms import query
 from tests.providers.verbatim.outcome import parse
 from tools.foreign import instructions_in
@@ -54,6 +56,8 @@ UNITS = (
 TAKES: dict[str, Callable[[str], object]] = {
     "foreign text": instructions_in,
     "splitting a reply": split,
+    "tables of a reply": readable,
+    "listed words": lambda text: Screen(("kraken", "a b", "-#")).shown(text, final=False),
     "remarks of a reply": without_remarks,
     "a query of the knowledge": query,
     "a custom id": read_custom_id,

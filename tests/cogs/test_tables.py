@@ -1,18 +1,21 @@
 """Tables of an answer as Discord shows them."""
 
 import itertools
+import re
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogs.splitting import LOOKAHEAD, Splitter
-from cogs.tables import readable, width
+from cogs.splitting import LOOKAHEAD, MESSAGE_LIMIT, Splitter, split
+from cogs.tables import WIDEST, readable, width
 
 LIMIT = 120
 
-CELLS = st.sampled_from(["a", "", "**bold**", "日本語", "x" * 30, "`code`", "1,234", "two words"])
+CELLS = st.sampled_from(
+    ["[x](y)", "x" * 60, "a", "", "**bold**", "日本語", "x" * 30, "`code`", "1,234", "two words"]
+)
 ROWS = st.lists(CELLS, min_size=1, max_size=4).map(lambda cells: f"| {' | '.join(cells)} |\n")
 
 
@@ -24,7 +27,7 @@ TABLES = st.builds(
     markdown,
     st.sampled_from(["| name | amount |\n", f"| {'long ' * 12} | amount |\n"]),
     st.lists(ROWS, max_size=9),
-)
+).flatmap(lambda table: st.sampled_from([table, re.sub(r"(?m)^(?=\|)", "> ", table)]))
 TEXTS = st.lists(
     st.one_of(
         TABLES,
@@ -66,12 +69,61 @@ def test_a_wide_table_becomes_a_list_of_its_rows() -> None:
         "| a | b |\n|---|",
         "```\n| a | b |\n|---|---|\n| 1 | 2 |\n```",
         "no table - at all\n---\nwords",
-        "> | a | b |\n> |---|---|",
+        "> | a | b |\n|---|---|",
         f"| {'a' * 400} | b |\n|---|---|",
     ],
 )
 def test_what_is_no_table_stays(text: str) -> None:
     assert readable(text) == text
+
+
+def test_a_later_row_that_is_too_wide_is_listed_between_two_blocks() -> None:
+    few = [f"| {number} | x |" for number in range(5)]
+    wide = f"| {'long ' * 12}| **y** |"
+    drawn = readable("\n".join(["| a | b |", "|---|---|", *few, wide, "| 6 | z |"])).splitlines()
+    assert drawn[-7:] == [
+        f"- a: {('long ' * 12).strip()}",
+        "  b: **y**",
+        "```",
+        "a | b",
+        "--+--",
+        "6 | z",
+        "```",
+    ]
+    assert max(map(len, drawn[:8])) <= WIDEST
+
+
+def test_links_stay_links() -> None:
+    table = "| a | b |\n|---|---|\n| [x](https://e.example) | **y** |"
+    assert readable(table) == "- a: [x](https://e.example)\n  b: **y**"
+    late = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 5 + "| 6 | https://e.example |"
+    assert readable(late).splitlines()[-2:] == ["- a: 6", "  b: https://e.example"]
+
+
+def test_a_table_in_a_quote_is_drawn_there() -> None:
+    assert readable("> So:\n> | a | b |\n> |---|---|\n> | 1 | 2 |\nDone.").splitlines() == [
+        "> So:",
+        "> ```",
+        "> a | b",
+        "> --+--",
+        "> 1 | 2",
+        "> ```",
+        "Done.",
+    ]
+
+
+@pytest.mark.parametrize("quote", ["", "> "])
+def test_each_message_of_a_table_has_its_header(quote: str) -> None:
+    rows = [f"{quote}| row {number} | {number * 7} |" for number in range(400)]
+    table = "\n".join([f"{quote}| Name | Number |", f"{quote}|---|--:|", *rows])
+    pieces = split(readable(table))
+    assert len(pieces) > 2
+    head = [f"{quote}```", f"{quote}Name  | Number", f"{quote}------+-------"]
+    for piece in pieces:
+        assert piece.splitlines()[:3] == head
+        assert len(piece.splitlines()) > 4
+        assert len(piece) <= MESSAGE_LIMIT
+    assert sum(piece.count("row ") for piece in pieces) == 400
 
 
 def test_bars_that_are_escaped_stand_in_their_cell() -> None:
