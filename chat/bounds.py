@@ -42,7 +42,7 @@ _CUT_LINE = 16
 """Tokens of the line that tells of a cut."""
 
 _SHOWN = 100
-"""Characters of a call's arguments that are shown where there was no room for all."""
+"""Characters of a call that are shown where there was no room for all."""
 
 NO_ROOM_FOR_CALL = "There is no room left for this call and its result, so it did not run."
 
@@ -51,14 +51,22 @@ def narrow(got: Round, text: str, prompt: Prompt) -> list[str]:
     """Take out of `got`, a round that said `text`, what goes beyond the bounds; what the model is
     told of it."""
     notes: list[str] = []
-    calls, failed = list(got.calls), len(got.errors)
+    calls, failed, waiting = list(got.calls), len(got.errors), got.held[:MOST_HELD]
     got.calls.clear()
-    del got.errors[MOST_ERRORS:], got.held[MOST_HELD:]
+    got.held.clear()
+    del got.errors[MOST_ERRORS:]
     if failed > MOST_ERRORS:
         notes.append(f"{failed - MOST_ERRORS} more of your calls could not be understood.")
     if got.errors:
         share = max(_left(got, text, prompt) // (2 * len(got.errors)), LEAST_RESULT)
         got.errors[:] = [_clipped(error, share) for error in got.errors]
+    for each in waiting:
+        got.held.append(each)
+        if _left(got, text, prompt) < ENDING:
+            got.held.pop()
+            if not got.held and not calls:
+                got.errors.append(_without_room(each.name, each.written))
+            break
     if not calls:
         return notes
     room = _left(got, text, prompt) - ENDING
@@ -68,7 +76,9 @@ def narrow(got: Round, text: str, prompt: Prompt) -> list[str]:
             break
         got.calls.append(call)
     if not got.calls:
-        got.errors.append(_without_room(calls[0]))
+        first = calls[0]
+        written = written_call(first.name, first.raw_arguments)
+        got.errors.append(_without_room(first.name, written))
     elif len(calls) > len(got.calls):
         notes.append(
             f"You made {len(calls)} calls at once. Only the first {len(got.calls)} ran, as shown; "
@@ -107,11 +117,9 @@ def _clipped(error: CallError, tokens: int) -> CallError:
     return error if message == error.message else replace(error, message=f"{message}...")
 
 
-def _without_room(call: ToolCall) -> CallError:
-    arguments = call.raw_arguments
-    shown = arguments if len(arguments) <= _SHOWN else f"{arguments[:_SHOWN]}..."
-    raw = written_call(call.name, shown)
-    return CallError(code="too_large", name=call.name, message=NO_ROOM_FOR_CALL, raw=raw)
+def _without_room(name: str, written: str) -> CallError:
+    raw = written if len(written) <= _SHOWN else f"{written[:_SHOWN]}..."
+    return CallError(code="too_large", name=name, message=NO_ROOM_FOR_CALL, raw=raw)
 
 
 def _shared(results: Sequence[ToolResult], room: int, *, spare: int) -> list[ToolResult]:

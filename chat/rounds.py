@@ -32,6 +32,12 @@ class Held:
     call: ToolCall | None = None
 
     @property
+    def written(self) -> str:
+        """The call as it was written."""
+        call = self.call
+        return self.raw if call is None else written_call(call.name, call.raw_arguments)
+
+    @property
     def result(self) -> ToolResult | None:
         """What is told, where there is a call that it can answer."""
         if self.call is None:

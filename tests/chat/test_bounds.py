@@ -8,6 +8,7 @@ import pytest
 from chat.bounds import (
     MOST_CALLS,
     MOST_ERRORS,
+    MOST_HELD,
     NO_ROOM_FOR_CALL,
 )
 from chat.toolwork import MOST_CALLS as MOST_IN_TURN
@@ -193,6 +194,20 @@ async def test_a_call_without_room_does_not_run_and_is_not_repeated_whole(
     assert (second.prompt.room >= 0, len(second.words) < 10_000) == (True, True)
     assert shown.reply.text == "Too much."
     assert "x" * 200 not in str(await house.stored(shown))
+
+
+async def test_a_call_that_waits_for_a_value_is_bounded_too(store: Store, desk: Desk) -> None:
+    house = house_of(store, desk)
+    large = call("look", at="x" * 160_000, size="?")
+    shown = await house.ask("Look!", [large], [say("Too much.")])
+    second = house.requests[1]
+    assert NO_ROOM_FOR_CALL in second.last
+    assert (second.prompt.room >= 0, len(second.words) < 10_000) == (True, True)
+    waiting: Step = [call("look", at=str(number), size="?") for number in range(50)]
+    await house.ask("Look!", waiting, [say("Fine.")])
+    assert house.requests[3].last.count("look") <= MOST_HELD
+    assert house.requests[3].prompt.room >= 0
+    assert (desk.ran, shown.reply.text) == ([], "Too much.")
 
 
 async def test_calls_run_as_far_as_there_is_room(store: Store, desk: Desk) -> None:
