@@ -178,7 +178,7 @@ class ModelForm(Form):
         self._key = _key_field(same, locale, needed=False)
         self.add_item(
             ui.Label(
-                text=tr(locale, "URL of an endpoint with OpenAI's {kind} route", kind=kind),
+                text=tr(locale, "URL with OpenAI's {kind} route", kind=kind),
                 component=self._url,
             )
         )

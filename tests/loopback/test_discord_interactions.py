@@ -230,6 +230,23 @@ async def test_modals(place: Scene, asked: Interaction, changes: Any) -> None:
     assert (await answer(place, asked, 9, MODAL)).status == 204
 
 
+@pytest.mark.parametrize(
+    ("label", "field"),
+    [({"label": 46}, {}), ({"description": 101}, {}), ({}, {"placeholder": 101})],
+)
+async def test_words_around_a_field_have_their_limits(
+    place: Scene, asked: Interaction, label: dict[str, int], field: dict[str, int]
+) -> None:
+    def modal(more: int) -> dict[str, Any]:
+        texts = {key: "x" * (most - 1 + more) for key, most in field.items()}
+        inside = {"type": 4, "style": 1, "custom_id": "f", **texts}
+        texts = {key: "x" * (most - 1 + more) for key, most in label.items()}
+        return {**MODAL, "components": [{"type": 18, "label": "L", "component": inside, **texts}]}
+
+    assert (await answer(place, asked, 9, modal(1))).refusal == INVALID
+    assert (await answer(place, asked, 9, modal(0))).status == 204
+
+
 async def test_a_submitted_modal_cannot_open_another(place: Scene, asked: Interaction) -> None:
     driver = place.server.driver
     await answer(place, asked, 9, MODAL)

@@ -3,6 +3,7 @@
 Invariant: pure. A rule either passes or raises the ApiError that Discord answers with.
 """
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from tests.loopback.discord_server.errors import (
@@ -83,8 +84,9 @@ class _TreeCheck:
             message = "This type of component needs MessageFlags.IS_COMPONENTS_V2"
             raise form_error(path, "UNION_TYPE_CHOICES", message)
         self._check_custom_id(component, path)
-        if kind in SELECTS and len(component.get("placeholder") or "") > self._limits.placeholder:
-            raise too_long(f"{path}.placeholder", self._limits.placeholder)
+        for key, most in self._lengths(kind).items():
+            if len(component.get(key) or "") > most:
+                raise too_long(f"{path}.{key}", most)
         if kind == ComponentKind.BUTTON:
             self._check_button(component, path)
         elif kind == ComponentKind.STRING_SELECT:
@@ -98,6 +100,17 @@ class _TreeCheck:
         for key in ("component", "accessory"):
             if isinstance(component.get(key), dict):
                 self.visit(component[key], f"{path}.{key}", depth + 1)
+
+    def _lengths(self, kind: int) -> Mapping[str, int]:
+        """The longest texts of a component, by field."""
+        limits = self._limits
+        if kind in SELECTS:
+            return {"placeholder": limits.placeholder}
+        if kind == ComponentKind.LABEL:
+            return {"label": limits.label, "description": limits.label_description}
+        if kind == ComponentKind.TEXT_INPUT:
+            return {"label": limits.label, "placeholder": limits.text_input_placeholder}
+        return {}
 
     def _check_custom_id(self, component: Payload, path: str) -> None:
         kind = component["type"]

@@ -81,6 +81,9 @@ class Limits:
     v2_text: int = 4000  # over all text displays of a message
     modal_title: int = 45
     modal_components: int = 5
+    label: int = 45
+    label_description: int = 100
+    text_input_placeholder: int = 100
     text_input: int = 4000
 
     # Application commands
