@@ -55,6 +55,37 @@ async def test_members_read_what_a_tool_did_without_effect_or_secrets(tmp_path: 
         assert "used tell" not in str(here.operators.received[-1].body)
 
 
+@tool(read_only=True)
+async def recite(context: ToolContext, *, what: str) -> str:
+    """Recite."""
+    return "".join(f"line {number} of it, " for number in range(160))
+
+
+async def test_what_is_longer_than_a_field_of_an_embed_is_there_whole(tmp_path: Path) -> None:
+    async with town(tmp_path, toolset=FixedTools(offering(Registry(recite)))) as here:
+        long = "words " * 300
+        call = f'recite({{"what":"{long.strip()}"}})'
+        here.operators.add(Step(text=call), Step(text="Done."))
+        asked = here.ask(here.home_channel, here.alice, "Recite!")
+        answer = await here.server.wait_for_message(
+            here.home_channel, lambda m: m.reply_to is asked and "used recite" in m.text
+        )
+        await here.until(lambda: "Details" in labels(answer))
+        told = await details_of(here, here.alice, answer)
+        assert len(told.text) <= 2000
+        assert "…" in told.text
+        (whole,) = told.attachments
+        assert long.strip() in whole.data.decode()
+        assert "line 159 of it" in whole.data.decode()
+        # What is this long never stands in a field, which holds 1024 characters.
+        sent = [
+            message
+            for channel in here.server.world.channels.values()
+            for message in here.server.messages(channel)
+        ]
+        assert all("fields" not in embed for message in (*sent, told) for embed in message.embeds)
+
+
 async def test_who_cannot_read_the_channel_learns_nothing(tmp_path: Path) -> None:
     async with town(tmp_path, toolset=FixedTools(offering(Registry(tell)))) as here:
         answer = await reply(here)

@@ -11,6 +11,7 @@ from cogs.tree import BROKEN
 from tests.cogs.conftest import Scene
 from tests.cogs.scripted import Stage, labels
 from tests.loopback.discord_server import Delay, LostAnswer, Message, Status, Throttle
+from tests.loopback.discord_server.model import CommandKind
 
 POST = r"/channels/\d+/messages$"
 PATCH = r"/channels/\d+/messages/\d+$"
@@ -163,6 +164,36 @@ async def test_a_refused_token_of_a_button_is_not_taken_for_the_bots_own(scene: 
     scene.ask("still there?")
     await scene.turns_done(2)
     assert len(scene.answers()) == 2
+
+
+async def test_commands_are_put_all_at_once_and_none_is_taken_away_first(
+    quiet_scene: Scene,
+) -> None:
+    scene = quiet_scene
+    scene.server.limits.identify_window = 0.0
+    await scene.start()
+    await scene.stop()
+    registered = dict(scene.server.world.commands[None])
+    top = [each for each in registered.values() if each.kind is CommandKind.CHAT]
+    assert 0 < len(top) <= 100  # Discord refuses them all where there is one more
+    (key,) = scene.meta.values
+    scene.meta.values[key] = "what an older version registered"
+    scene.server.faults.plant("/commands", Throttle(retry_after=0.5), method="PUT", times=2)
+    began, position = scene.server.journal.now(), len(scene.server.journal)
+    await scene.start()
+    await scene.server.wait_for(lambda record: record.kind == "commands", since=position)
+    # Members keep the commands that they have as long as Discord has the bot wait.
+    rest = [each for each in scene.server.journal.since(position) if each.kind == "rest"]
+    assert {each["method"] for each in rest if "/commands" in each["path"]} == {"PUT"}
+    assert scene.server.journal.now() - began >= 0.5
+    assert {each.name for each in scene.server.world.commands[None].values()} == {
+        each.name for each in registered.values()
+    }
+    assert set(scene.server.world.commands[None]) == set(registered)
+    async with asyncio.timeout(5):
+        while scene.meta.values[key] == "what an older version registered":
+            await asyncio.sleep(0.01)
+    await scene.stop()
 
 
 async def test_an_empty_answer_says_so_and_offers_another_attempt(scene: Scene) -> None:
