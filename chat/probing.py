@@ -10,6 +10,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
+from itertools import count
 
 from chat.config import spec_of
 from chat.endpoints import FIRST_SPOT, NoFurther, Route, Routes, Spot
@@ -136,17 +137,21 @@ class Prober:
         return self._schedulers.of(route.provider.endpoint, owner=route.owner)
 
     async def probe_unknown(self) -> None:
-        """Test the operator's endpoint, and apply what follows, if nothing is known of it and its
-        model yet. What goes wrong is logged."""
-        try:
-            async with self._routes.serving(None) as route:
-                await route.provider.resolve_model()
-                verdict = await Learning(store=self._store, route=route).verdict()
-        except (EndpointError, StoreError) as error:
-            log.info("The operator's endpoint could not be tested: %s", error)
-            return
-        if verdict.reason == Verdict().reason and not verdict.learnt:
-            await self._test(None)
+        """Test those of the operator's endpoints, one after the other, of which and whose model
+        nothing is known yet, and apply what follows. What goes wrong is logged."""
+        for rank in count():
+            spot = Spot(rank=rank)
+            try:
+                async with self._at(None, spot) as route:
+                    await route.provider.resolve_model()
+                    verdict = await Learning(store=self._store, route=route).verdict()
+            except NoFurther:
+                return
+            except (EndpointError, StoreError) as error:
+                log.info("The operator's endpoint could not be tested: %s", error)
+                continue
+            if verdict.reason == Verdict().reason and not verdict.learnt:
+                await self._test(None, spot)
 
     async def apply(
         self, guild_id: int | None, findings: Findings, spot: Spot = FIRST_SPOT

@@ -99,6 +99,28 @@ async def test_the_operators_endpoint_is_tested_once_if_nothing_is_known_of_it(
         assert len(here.endpoint.bodies) == asked
 
 
+async def test_the_operators_fallbacks_are_tested_too_and_also_behind_one_that_is_down(
+    store: Store,
+) -> None:
+    down = OpenAIProvider(
+        base_url="http://127.0.0.1:9/v1", model="none", limits=Limits(first_token=1, idle=1)
+    )
+    async with (
+        bench(store, BY_NAME["LM Studio"]) as here,
+        bench(store, LOST_IN_STREAMS) as behind,
+    ):
+        routes = SoleEndpoint(here.house.provider, down, behind.house.provider)
+        prober = Prober(store=store, routes=routes, seconds=30, quiet=0)
+        await prober.probe_unknown()
+        verdict = await behind.house.verdict()
+        assert verdict.learnt["stream_with_tools"] == "whole"
+        asked = len(here.endpoint.bodies), len(behind.endpoint.bodies)
+        assert min(asked) > 0
+        await prober.probe_unknown()
+        assert (len(here.endpoint.bodies), len(behind.endpoint.bodies)) == asked
+    await down.close()
+
+
 async def test_a_test_waits_in_line_with_turns(store: Store) -> None:
     async with bench(store, BY_NAME["LM Studio"]) as here:
         schedulers = Schedulers()
