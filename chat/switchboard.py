@@ -203,7 +203,7 @@ class Switchboard:
 
 def _listing(entry: Offered, overview: Overview, toolbox: Toolbox) -> ToolListing:
     spec = entry.tool.spec
-    why_off = toolbox.why_off(entry)
+    why_off = toolbox.why_off(entry, overview.mode)
     if overview.mode == "off":
         why_off = why_off or "tools are off for this guild and model (/config workarounds)"
     origin = "built in" if spec.source == "builtin" else spec.source

@@ -47,9 +47,13 @@ class Toolbox:
         """Every tool by its own name."""
         return {entry.tool.spec.name: entry.tool for entry in self.offered}
 
-    def why_off(self, entry: Offered) -> str:
-        """Why turns are not offered this tool, in words; empty where they are."""
-        return self.settings.gates.why_off(entry) or self.hunt.why_off(entry.tool.spec)
+    def why_off(self, entry: Offered, mode: str) -> str:
+        """Why turns in that mode are not offered this tool, in words; empty where they are."""
+        return self.settings.gates.why_off(entry) or self._why_left_out(entry, mode)
+
+    def _why_left_out(self, entry: Offered, mode: str) -> str:
+        """Without the field, no server compiles a schema."""
+        return "" if mode == "verbatim_only" else self.hunt.why_off(entry.tool.spec)
 
     def marks(self, surface: ToolSurface) -> tuple[str, ...]:
         """The marks of those of its tools whose schemas stand in a request's array."""
@@ -61,7 +65,7 @@ class Toolbox:
         """The tools that a turn run with `config` offers."""
         window = self.window(config.context_window)
         return build_surface(
-            [entry for entry in self.offered if not self.hunt.why_off(entry.tool.spec)],
+            [each for each in self.offered if not self._why_left_out(each, config.tools.tool_mode)],
             gates=self.settings.gates,
             level=config.schema_level,
             mode=self.settings.mode,

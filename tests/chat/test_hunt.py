@@ -138,6 +138,23 @@ async def test_a_tool_whose_schema_is_another_one_is_tried_again(server: Server)
     assert [each.name for each in await house.service.tools(7) if not each.enabled] == ["t1"]
 
 
+async def test_what_a_server_cannot_compile_is_offered_without_the_field(server: Server) -> None:
+    bad = made("t1")
+    house = server.house = House(
+        server.house.store, provider=server.house.provider, registry=Registry(bad, made("t2"))
+    )
+    hunt = Hunt(broken=(mark_of(bad.spec),))
+    await house.store.verdicts.put(
+        house.provider.endpoint, "loopback-model", Verdict(learnt={HUNT: hunt.stored()})
+    )
+    await server.ask(Step(text="Hello."), text="Hi")
+    assert array(server.bodies[-1]) == ["t2"]
+    await house.service.configure(7, "tool_mode", "verbatim_only")
+    assert all(each.enabled for each in await house.service.tools(7))
+    await server.ask(Step(text="Hello."), text="Hi")
+    assert '"name":"t1"' in str(server.bodies[-1]["messages"])
+
+
 async def test_a_test_of_the_server_has_tools_tried_again(server: Server) -> None:
     house = server.house
     hunt = Hunt(broken=("x",))
