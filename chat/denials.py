@@ -1,10 +1,16 @@
-"""Knows an answer that says that nothing was found, or that is nothing but courtesy.
+"""Knows an answer that says that nothing was found, and words that are nothing but courtesy.
 
-Invariant: pure. It looks at the answer alone and may be wrong either way, so whoever asks has
+Invariant: pure. It looks at the words alone and may be wrong either way, so whoever asks has
 further reasons to go by.
 """
 
 import re
+
+from chat.evidence import words_of
+from data.knowledge.scripts import UNSPACED
+from data.knowledge.stop_words import WORDS
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 _DENIALS = (
     # English
@@ -78,6 +84,18 @@ COURTEOUS = re.compile(
     "|감사합니다|천만에요|안녕하세요|ขอบคุณ|สวัสดี|ยินดี|شكرا|مرحبا|धन्यवाद|नमस्ते"
 )
 """The same where words are not set apart, or not listed."""
+
+
+def only_courteous(text: str) -> bool:
+    """Whether a message greets or thanks, and asks for nothing: a word beside that says nothing
+    of its own changes nothing."""
+    folded = text.casefold()
+    if "?" in folded:
+        return False
+    left = COURTEOUS.sub(" ", folded)
+    words = [word for word in words_of(left) if word not in WORDS]
+    polite = left != folded or bool(words)
+    return polite and COURTESY.issuperset(words) and not _UNSPACED.search(left)
 
 
 def denies(answer: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from chat.denials import only_courteous
 from chat.ports import Place
 from data.knowledge import AuthorisedContexts, Embedders, Knowledge, Passage
 from data.knowledge.terms import query
@@ -150,12 +151,15 @@ def _in_common(one: str, other: str) -> int:
 
 
 def question_of(dialogue: Sequence[Turn]) -> str:
-    """What to look for: the message that is to be answered. One with a single content word, such as
-    "and its power?", leans on the same member's question before it."""
+    """What to look for: the message that is to be answered; a greeting looks for nothing. One with
+    a single content word, such as "and its power?", leans on the same member's question before it.
+    """
     if not dialogue or dialogue[-1].role != "user":
         return ""
     asked = dialogue[-1]
     text = asked.text[:_LONGEST_QUESTION]
+    if only_courteous(text):
+        return ""
     if not 0 < _content_words(text) < FEW_TERMS:
         return text
     earlier = (

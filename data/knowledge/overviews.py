@@ -56,11 +56,24 @@ _PHRASES = re.compile(
     )
 )
 _WORD = re.compile(r"\w+")
+_ASKING = frozenset("?？؟;՞")
+"""Question marks; Greek writes a semicolon."""
+_ANSWERS = 2
+"""Words of which "yes please", "go on" and their like are made."""
 
 
 def without_asking(folded: str) -> str:
     """A question, folded to lower case, without the phrases that ask for an overview."""
     return _PHRASES.sub(" ", folded)
+
+
+def asks(question: str) -> bool:
+    """Whether words of which none says what they are after ask for anything: "and what is in here"
+    does, "yes please" does not. So short a message asks with a question mark, if at all."""
+    if sums_up(question) or not _ASKING.isdisjoint(question):
+        return True
+    folded = unicodedata.normalize("NFKC", question)
+    return len(_WORD.findall(folded)) > _ANSWERS
 
 
 def sums_up(question: str) -> bool:

@@ -14,6 +14,7 @@ from data.knowledge import channels
 from data.knowledge.embedder import Embedders
 from data.knowledge.fusion import distinct, fuse, joined
 from data.knowledge.matrices import Matrices
+from data.knowledge.overviews import asks
 from data.knowledge.terms import query
 from data.knowledge.values import AuthorisedContexts, Passage
 
@@ -41,12 +42,13 @@ class Retriever:
         """The passages that fit a question best, at most `limit` chunks of text in all.
 
         Neighbouring chunks come as one passage, so there may be fewer passages. A question made
-        of nothing but words like "summarise this" gets the beginnings of the documents.
+        of nothing but words like "summarise this" gets the beginnings of the documents; what asks
+        for nothing, such as "yes please", gets nothing.
         """
         if not authorised.contexts or limit < 1:
             return []
         asked = query(question)
-        if asked.wordless:
+        if asked.wordless or not (asked.terms or asks(question)):
             return []
         dense: Mapping[int, float] = {}
         if not asked.terms:

@@ -32,7 +32,10 @@ async def test_what_is_no_variable_breaks_no_turn_and_is_named(store: Store) -> 
     assert "{% for x in y %}" in house.requests[0].words
     shown = await house.service.snapshot(PLACE, ADA, house.channel, 10**9)
     assert "remark: persona: moon is no variable and is empty" in shown.text
-    assert "remark: server rules: taken as it stands: line 1, jinja2 says: Unexpected end" in shown.text
+    assert (
+        "remark: server rules: taken as it stands: line 1, jinja2 says: Unexpected end"
+        in shown.text
+    )
 
 
 @pytest.mark.parametrize(

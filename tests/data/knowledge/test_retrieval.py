@@ -50,7 +50,7 @@ async def embedded(knowledge: Knowledge, embedder: Embedder, guild_id: int = 42)
         ("वह हिन्दी बोलता है", "हिसाब", False),
         ("방송국은 4417 킬로헤르츠로 송출한다", "방송국", True),
         ("ร้านขายปลาสด", "ปลา", True),
-        ('say "NOT" twice', 'NOT "', True),
+        ('say "NOT" twice', 'NOT "?', True),
         ("x AND y", "terms : x) OR (scope : g7c1", True),
     ],
 )
@@ -106,6 +106,10 @@ async def test_a_summary_starts_from_the_beginnings(knowledge: Knowledge, fill: 
     assert [passage.document_name for passage in found] == ["0.txt", "1.txt", "2.txt"]
     assert (found[0].start, found[0].end) == (0, 750)
     assert await texts(knowledge.retriever(), authorised, "👍 !") == []
+    for asks in ("why?", "tell me about it", "Was steht drin", "要約して"):
+        assert await texts(knowledge.retriever(), authorised, asks), asks
+    for answers in ("yes please", "ja bitte", "no", "go on"):
+        assert await texts(knowledge.retriever(), authorised, answers) == [], answers
     few = await knowledge.retriever().search(authorised, "Summarise this, please", limit=2)
     assert [passage.text for passage in few][1:] == ["second"]
 
