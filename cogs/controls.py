@@ -48,7 +48,10 @@ def component_of(interaction: discord.Interaction) -> Component | None:
 
 def guild_of_manager(interaction: discord.Interaction) -> int | None:
     """The guild that whoever acts here may manage; None if there is none."""
-    return interaction.guild_id if interaction.permissions.manage_guild else None
+    if not interaction.permissions.manage_guild:
+        return None
+    ACTING.set(interaction.user.id)
+    return interaction.guild_id
 
 
 async def managed_guild(interaction: discord.Interaction) -> int | None:
@@ -58,5 +61,4 @@ async def managed_guild(interaction: discord.Interaction) -> int | None:
     if guild_id is None:
         await answer_privately(interaction, NOT_ALLOWED)
         return None
-    ACTING.set(interaction.user.id)
     return guild_id

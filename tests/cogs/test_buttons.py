@@ -201,7 +201,14 @@ async def silenced(here: Town) -> str:
     return SILENT_HERE
 
 
-@pytest.mark.parametrize("hinder", [over_limit, opted_out, silenced])
+async def muted(here: Town) -> str:
+    deny = Permission.SEND_MESSAGES
+    here.server.build.overwrite(here.home_channel, here.server.bot, deny=deny)
+    await asyncio.sleep(0.1)  # until the bot knows
+    return "I cannot answer here: I lack Send Messages."
+
+
+@pytest.mark.parametrize("hinder", [over_limit, opted_out, silenced, muted])
 @pytest.mark.parametrize("button", ["Regenerate", "Continue"])
 async def test_what_may_not_be_answered_leaves_the_buttons_and_tells_the_member(
     tmp_path: Path, hinder: Callable[[Town], Awaitable[str]], button: str
@@ -223,6 +230,9 @@ async def test_what_may_not_be_answered_leaves_the_buttons_and_tells_the_member(
         await here.desk.quotas.set_limits(here.home.id, Limits())
         await here.desk.privacy.opt_in(here.home.id, here.alice.id)
         await here.desk.answering.change(here.home.id, lambda _: Answering())
+        allow = Permission.SEND_MESSAGES
+        here.server.build.overwrite(here.home_channel, here.server.bot, allow=allow)
+        await asyncio.sleep(0.1)  # until the bot knows
         here.operators.add(Step(text="three."))
         await press(here, here.alice, reply, button)
         await here.until(lambda: "three." in here.server.messages(here.home_channel)[-1].text)
