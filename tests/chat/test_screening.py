@@ -14,7 +14,7 @@ SCREEN = Screen(("kraken", "deep sea", "Straße", "c++", "鮫"))
     [
         ("The kraken wakes.", f"The {MASK} wakes."),
         ("KRAKEN", MASK),
-        ("ｋｒａｋｅｎ", MASK),  # noqa: RUF001 - letters of full width are the point
+        ("ｋｒａｋｅｎ", MASK),
         ("k\u0336r\u0336a\u0336ken!", f"{MASK}!"),
         ("kra\u200bken", MASK),
         ("**kraken** _kraken_ `kraken`", f"**{MASK}** _{MASK}_ `{MASK}`"),
@@ -85,7 +85,7 @@ def test_no_way_in_shows_a_listed_word_or_takes_back_what_was_shown(
 def test_what_is_listed_is_checked() -> None:
     assert checked_words("a,  b  c\nd, a") == ("a", "b c", "d")
     for wrong in ("!!", "x" * (LONGEST_WORD + 1), ",".join(map(str, range(MOST_WORDS + 1)))):
-        with pytest.raises(ValueError, match="At most|each word"):
+        with pytest.raises(ValueError, match=r"At most|each word"):
             checked_words(wrong)
 
 
