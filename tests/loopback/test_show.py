@@ -12,9 +12,8 @@ MAIN_LINES = {
     "tool": [
         "alice      says     | @verbatim What is 17.5 % of 2480, split three ways?",
         "verbatim   types",
-        "verbatim   replies  | Let me work that out.",
         "[Stop]",
-        "+ -# used calculate",
+        "-# used calculate",
         "[Details] [Regenerate] [Delete]",
     ],
     "approval": [
@@ -24,7 +23,7 @@ MAIN_LINES = {
         "alice      presses  [Allow once]",
         "- -# May `remember` run for `Alice`?",
         "(no buttons any more)",
-        "| Noted: your cat is called Miso.",
+        "-# used remember",
     ],
     "workarounds": [
         "owner      uses     /config workarounds",
@@ -36,14 +35,12 @@ MAIN_LINES = {
     ],
     "long": [
         "| ```python",
-        "(no buttons any more)",
         "says     | ```python",
-        "+ Run it with `sing()`.",
         "[Regenerate] [Delete]",
     ],
     "stop": [
         "alice      presses  [Stop]",
-        "edits    + -# Stopped.",
+        "+ -# Stopped.",
         "[Regenerate] [Continue] [Delete]",
     ],
     "regenerate": [
