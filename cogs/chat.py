@@ -49,6 +49,9 @@ _NO_DATABASE = "The bot's database has a problem. Its operator is told how."
 _MOST_REMEMBERED = 1000
 """Members whose newest reply is known, a channel."""
 
+_TO_NOTE = 0.5
+"""Seconds that a disk has to note what became of the last replies when the bot is stopped."""
+
 
 @dataclass(slots=True, kw_only=True)
 class _Asked:
@@ -212,6 +215,7 @@ class Chat(commands.Cog):
         cancelled = {asked.task for asked in self._asked.values() if asked.stands_in_line}
         for task in cancelled:
             task.cancel(RESTARTING)
+        until = asyncio.get_running_loop().time() + patience + grace
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=patience)
         for task in self._tasks - cancelled:
@@ -219,7 +223,7 @@ class Chat(commands.Cog):
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=grace)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(grace):
+            async with asyncio.timeout_at(until + _TO_NOTE):
                 await self._ledger.settle()
 
     def _forget(self, message_ids: Iterable[int]) -> None:

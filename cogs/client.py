@@ -70,7 +70,7 @@ _AUTHENTICATION_FAILED = 4004
 _PATIENCE = 5.0
 """Seconds that turns under way have to end when the bot is stopped."""
 
-_GRACE = 2.5
+_GRACE = 2.0
 """Seconds that they then have to mark their replies."""
 
 _GOODBYE = 1.0
