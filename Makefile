@@ -4,7 +4,7 @@ PY := .venv/bin/python
 # Processes that share the tests, a file each at a time.
 JOBS ?= 2
 
-.PHONY: run test check lint types imports unit e2e mcp bench mutants lock clean .venv
+.PHONY: run test check lint types imports unit search e2e mcp bench mutants lock clean .venv
 
 # Starting needs less than developing, so this installs less. `make run ARGS="check"` passes arguments.
 run:
@@ -26,6 +26,10 @@ imports: .venv
 
 unit: .venv
 	$(PY) -m pytest -q -n $(JOBS) --dist loadfile
+
+# Property tests with examples that no run has tried: `unit` tries the same ones every time.
+search: .venv
+	$(PY) -m pytest -q -n $(JOBS) -m hypothesis --hypothesis-profile=search
 
 # The main job on real input: bot process, loopback Discord, embedded model. Fetches the model once.
 e2e: .venv
