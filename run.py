@@ -16,6 +16,7 @@ import contextlib
 import hashlib
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -166,10 +167,13 @@ def wait_for(command: list[str]) -> int:
 
     Ctrl-C reaches every process of a console; what it means is the command's to decide.
     """
-    process = subprocess.Popen(command)
-    while True:
-        with contextlib.suppress(KeyboardInterrupt):
-            return process.wait()
+    # Not by catching KeyboardInterrupt: raised just as the status was read, it would lose it. A
+    # handler is not passed on to the command.
+    before = signal.signal(signal.SIGINT, lambda _signal, _frame: None)
+    try:
+        return subprocess.run(command, check=False).returncode
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _candidates() -> Iterator[list[str]]:

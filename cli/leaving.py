@@ -14,7 +14,7 @@ from queue import SimpleQueue
 
 log = logging.getLogger(__name__)
 
-WHOLE = 9.5
+WHOLE = 9.0
 """Seconds from the signal to the end; who sent it waits ten."""
 
 _TO_LOG = 0.2

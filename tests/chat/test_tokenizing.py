@@ -204,9 +204,9 @@ async def test_a_long_history_is_counted_over_several_turns(
         house = House(store, provider=provider)
         for number in range(60):
             house.channel.add(ADA, f"Message {number}, which nobody has counted yet.")
-        tokenizers = Tokenizers(patience=0.15)
+        tokenizers = Tokenizers(patience=0.6)
         house.service._tokenizers = tokenizers  # pyright: ignore[reportPrivateUsage]
-        server.delay = 0.02
+        server.delay = 0.08
         await converse(house, 1)
         first = len(server.asked)
         assert "messages estimated)" in await snapshot(house)

@@ -329,13 +329,13 @@ async def test_rate_limited_edits_hold_up_neither_the_stream_nor_the_final_text(
     scene.ask("stream")
     await scene.turns_done(within=20)
     (answer,) = scene.answers()
-    assert ended - started < seconds + 0.5
+    assert ended - started < seconds + 1.0
     assert answer.text == text.strip()
     gaps = [b.at - a.at for a, b in itertools.pairwise(answer.versions[:-1])]
     assert min(gaps) > CADENCE - 0.1
     if bucket.requests == 5:
-        assert max(gaps) < CADENCE + 0.3
-        assert answer.versions[-1].at - ended < 0.3
+        assert max(gaps) < CADENCE + 1.0  # far from the five seconds of the bucket
+        assert answer.versions[-1].at - ended < 1.0
     else:
         assert max(gaps) < bucket.seconds
         assert answer.versions[-1].at - ended < bucket.seconds
