@@ -63,7 +63,7 @@ _WORKED = (
         (
             written_call("tide_table", "{}"),
             result_text("tide_table", "16:40"),
-            "16:40.",
+            "High tide is at 16:40.",
         ),
     ),
     _Worked("what is 12 plus 30", ("42.",)),
@@ -84,7 +84,7 @@ _WORKED = (
             ),
             written_call("lend_book", '{"book_id":31,"days":7}'),
             result_text("lend_book", "done"),
-            "Lent.",
+            "Dune is lent out.",
         ),
     ),
     _Worked("jaja gracias!", ("¡De nada!",), older=True),

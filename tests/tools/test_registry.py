@@ -21,7 +21,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "tools.md"
 
 GOLDEN = """\
 {"name":"roll_dice","parameters":{"type":"object","properties":{"dice":{\
-"description":"notation, such as 2d6 or d20+3","maxLength":100,"type":"string"}},\
+"description":"such as 2d6 or d20+3","maxLength":100,"type":"string"}},\
 "required":["dice"],"additionalProperties":false}}
 {"name":"current_time","parameters":{"type":"object","properties":{"timezone":{"default":"UTC",\
 "description":"IANA name such as Europe/Oslo","type":"string"}},"additionalProperties":false}}

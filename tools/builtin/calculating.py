@@ -33,7 +33,7 @@ def calculating_tools(worker: Worker) -> Sequence[Tool]:
             ),
         ],
     ) -> str:
-        """Work out an arithmetic expression exactly."""
+        """Work out arithmetic exactly."""
         try:
             found = await worker.run("calculate", {"expression": expression}, seconds=_SECONDS)
         except JobFailed as error:

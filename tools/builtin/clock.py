@@ -14,7 +14,7 @@ async def current_time(
     *,
     timezone: Annotated[str, Field(description="IANA name such as Europe/Oslo")] = "UTC",
 ) -> str:
-    """Tell the current date, weekday and time in a time zone."""
+    """Tell the date, weekday and time in a time zone."""
     try:
         zone = ZoneInfo(timezone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:

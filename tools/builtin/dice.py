@@ -22,7 +22,7 @@ _TERM = re.compile(r"([+-]?)(?:(\d{0,4})d(\d{1,5}|%)|(\d{1,6}))", re.IGNORECASE)
 async def roll_dice(
     context: ToolContext,
     *,
-    dice: Annotated[str, Field(max_length=100, description="notation, such as 2d6 or d20+3")],
+    dice: Annotated[str, Field(max_length=100, description="such as 2d6 or d20+3")],
 ) -> str:
     """Roll dice and tell each result and the total."""
     terms = _terms("".join(dice.split()))
