@@ -22,6 +22,11 @@ LONGEST_WORD = 50
 LONGEST_LIST = 3900
 """Characters of all words with commas between."""
 
+_REACH = 8 * (LONGEST_WORD + 1)
+"""Characters before a position that can belong to a word that ends behind it."""
+_BEFORE = 32
+"""Characters before those in which shows whether a word begins there."""
+
 _MARKERS = re.compile(r"\|\||[*_~`\\]")
 _SPACELESS_RANGES = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -62,10 +67,15 @@ class Screen:
         """`text`, which grows no more, with its listed words masked."""
         return Screen(self.words).shown(text, final=True)
 
-    def is_met(self, text: str, *, grows: bool = False) -> bool:
+    def is_met(self, text: str, *, grows: bool = False, since: int = 0) -> bool:
         """Whether `text` holds a listed word. One that `grows` may turn the last word into
-        another."""
-        return any(not grows or stop < len(text.rstrip()) for _, stop in self.found(text))
+        another. What ends before `since` was looked at before, and may be passed over."""
+        begin = max(0, since - _REACH - _BEFORE)
+        # Cut off there, the rest of a word would read as a word of its own.
+        sure = _BEFORE if begin else 0
+        part = text[begin:]
+        end = len(part.rstrip()) if grows else len(part) + 1
+        return any(start >= sure and stop < end for start, stop in self.found(part))
 
     def found(self, text: str) -> Sequence[Span]:
         """Where listed words stand, in order, those that touch each other as one."""
@@ -76,11 +86,6 @@ class Screen:
             else:
                 spans.append((start, stop))
         return spans
-
-    @property
-    def reach(self) -> int:
-        """Characters before a position that can belong to a word that ends behind it."""
-        return 8 * (LONGEST_WORD + 1)
 
     def _matches(self, text: str) -> Iterator[Span]:
         for folded in _readings(text):

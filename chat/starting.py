@@ -48,7 +48,7 @@ def turn_run(
         presenter.changed(reply)
         if screen.ends and turn is not None:
             text = reply.text
-            if screen.is_met(text[max(0, looked_at - screen.reach) :], grows=True):
+            if screen.is_met(text, grows=True, since=looked_at):
                 turn.cancel(LISTED_WORD)
             looked_at = len(text)
 

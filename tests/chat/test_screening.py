@@ -82,6 +82,23 @@ def test_no_way_in_shows_a_listed_word_or_takes_back_what_was_shown(
     assert final.startswith(before.rstrip())
 
 
+def test_a_word_is_judged_whole_however_long_the_text_before_it() -> None:
+    screen = Screen(("kraken", "red kraken", "x" * LONGEST_WORD), ends=True)
+    harmless = "All of the krakens and seakrakens. " * 40
+    for size in (1, 3, 7):
+        for text in (
+            harmless,
+            f"{harmless}The red krake of ",
+            harmless + "x" * LONGEST_WORD + " a",
+        ):
+            seen, met = 0, False
+            for end in range(size, len(text) + size, size):
+                met = met or screen.is_met(text[:end], grows=True, since=seen)
+                seen = min(end, len(text))
+            assert met == text.endswith("x a")
+    assert screen.is_met(f"{harmless}red *kraken* a", grows=True, since=len(harmless) + 11)
+
+
 def test_what_is_listed_is_checked() -> None:
     assert checked_words("a,  b  c\nd, a") == ("a", "b c", "d")
     for wrong in ("!!", "x" * (LONGEST_WORD + 1), ",".join(map(str, range(MOST_WORDS + 1)))):
