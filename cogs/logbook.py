@@ -50,6 +50,8 @@ _COLOURS: Mapping[Kind, int] = {
     "refusal": 0xFEE75C,
 }
 _LONGEST = 1000
+_ROOM = 6000
+"""Characters that Discord takes in all embeds of a message together."""
 _MOST_NAMES = 15
 _PLAIN = re.compile(r"[\w.+-]{1,40}")
 """A value that can be shown: a switch's word or number, no text of anybody."""
@@ -190,8 +192,9 @@ class Logbook(commands.Cog):
         if guild is None or not isinstance(channel, discord.abc.Messageable):
             return
         line = f"<@{actor}> ended the log." if actor else "The log ends."
-        entry = Entry(kind="configuration", line=line)
-        ending = asyncio.create_task(self._send(channel, [entry], 0, guild.preferred_locale))
+        locale = guild.preferred_locale
+        embed = _embed(Entry(kind="configuration", line=line), locale)
+        ending = asyncio.create_task(self._send(channel, [embed], 0, locale))
         self._looking.add(ending)
         ending.add_done_callback(self._looking.discard)
 
@@ -203,7 +206,8 @@ class Logbook(commands.Cog):
             except StoreError as error:
                 log.error("Entries of a server's log are lost: %s", error)
                 channel_id = None
-            entries = [page.waiting.popleft() for _ in range(min(BUNDLE, len(page.waiting)))]
+            locale = None if guild is None else guild.preferred_locale
+            embeds = _bundle(page.waiting, locale)
             dropped = 0 if page.waiting else page.dropped
             page.dropped -= dropped
             if guild is None or channel_id is None:
@@ -213,9 +217,7 @@ class Logbook(commands.Cog):
             channel = guild.get_channel_or_thread(channel_id)
             if isinstance(channel, discord.TextChannel | discord.Thread | discord.VoiceChannel):
                 missing = lacking_to_log(channel)
-                if not missing and await self._send(
-                    channel, entries, dropped, guild.preferred_locale
-                ):
+                if not missing and await self._send(channel, embeds, dropped, locale):
                     page.told = None
                     await asyncio.sleep(PAUSE)
                     continue
@@ -227,12 +229,11 @@ class Logbook(commands.Cog):
     async def _send(
         self,
         channel: discord.abc.Messageable,
-        entries: Sequence[Entry],
+        embeds: Sequence[discord.Embed],
         dropped: int,
         locale: Speaks,
     ) -> bool:
         """Whether Discord took it, or may take the next."""
-        embeds = [_embed(entry, locale) for entry in entries]
         content = ""
         if dropped:
             content = tr(locale, "{count} more entries were left out.", count=dropped)
@@ -264,6 +265,20 @@ class Logbook(commands.Cog):
             await send_once(owner, line)
         except (discord.HTTPException, *NETWORK_ERRORS) as error:
             log.warning("The log of a server takes no entries, and nobody was told: %s", error)
+
+
+def _bundle(waiting: deque[Entry], locale: Speaks) -> list[discord.Embed]:
+    """The next entries of those that wait, as many as Discord takes in one message."""
+    embeds: list[discord.Embed] = []
+    room = _ROOM
+    while waiting and len(embeds) < BUNDLE:
+        embed = _embed(waiting[0], locale)
+        room -= len(embed)
+        if room < 0:
+            break
+        embeds.append(embed)
+        waiting.popleft()
+    return embeds
 
 
 def _embed(entry: Entry, locale: Speaks) -> discord.Embed:

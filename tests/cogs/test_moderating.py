@@ -205,6 +205,23 @@ async def test_a_flood_of_entries_is_bundled_and_counted(
         assert "30 more entries" in "".join(message.text for message in written())
 
 
+async def test_long_entries_are_not_lost_to_the_size_of_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logbook, "PAUSE", 0.05)
+    async with town(tmp_path) as here:
+        record = here.server.build.channel(here.home, "log")
+        await set_to(here, Moderation(log=record.id))
+        await here.until(lambda: len(entries(here, record)) == 1)
+        book = here.bot.get_cog("Logbook")
+        assert isinstance(book, Logbook)
+        for number in range(12):
+            book.note(here.home.id, Entry(kind="configuration", line=f"{number} " + "x" * 2000))
+        book.note(here.home.id, Entry(kind="refusal", line="The last."))
+        await here.until(lambda: entries(here, record)[-1] == "Refusal: The last.")
+        assert len(entries(here, record)) == 14
+
+
 async def test_thinking_is_for_the_roles_that_were_chosen(tmp_path: Path) -> None:
     async with town(tmp_path) as here:
         staff = here.server.build.role(here.home, "staff")
