@@ -207,7 +207,7 @@ class VerbatimBot(ShardedBot):
         await self.add_cog(Asking(self, me, self._chat, self._service, self._desk))
         await self.add_cog(Help(self, self._service, self._desk, reads_all=self._reads_all))
         await self.tree.set_translator(CatalogueTranslator())
-        await self.add_cog(Reminders(self, self._desk.reminding, self._desk.admission))
+        await self.add_cog(Reminders(self, desk.reminding, desk.admission, desk.moderation))
         self._desk.server_tools.connect(ServerActions(self, self._desk.privacy))
         self._sync = asyncio.create_task(sync_if_changed(self.tree, self._meta))
 

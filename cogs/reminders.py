@@ -8,6 +8,7 @@ may have arrived carries the nonce of before and is looked for first.
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -16,6 +17,7 @@ from discord import app_commands
 from discord.ext import commands
 
 from chat.admission import Admission
+from chat.moderation import ModerationSettings
 from chat.reminding import Reminding, Told
 from cogs.aside import NETWORK_ERRORS
 from cogs.choices import choices
@@ -45,12 +47,17 @@ class Reminders(commands.Cog):
     )
 
     def __init__(
-        self, bot: commands.AutoShardedBot, reminding: Reminding, admission: Admission
+        self,
+        bot: commands.AutoShardedBot,
+        reminding: Reminding,
+        admission: Admission,
+        moderation: ModerationSettings,
     ) -> None:
         self._bot = bot
         self._reminding = reminding
         self._kept = reminding.reminders
         self._admission = admission
+        self._moderation = moderation
         self._zones: list[str] = []
         self._sending: asyncio.Task[None] | None = None
 
@@ -67,6 +74,9 @@ class Reminders(commands.Cog):
     async def tell(self, reminder: Reminder, *, late: timedelta | None) -> Told:
         """See chat.reminding.ReminderSink."""
         try:
+            # Words may have been listed since it was set.
+            screen = (await self._moderation.of(reminder.guild_id)).screen
+            reminder = replace(reminder, text=screen.masked(reminder.text))
             guild = self._bot.get_guild(reminder.guild_id)
             if guild is not None and guild.unavailable:
                 return "later"

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from chat.moderation import Moderation
+from chat.screening import MASK
 from data.reminders import Reminder
 from data.store import open_store
 from tests.cogs.town import Town, town
@@ -66,6 +68,14 @@ async def test_a_reminder_pings_its_member_and_nobody_else(here: Town) -> None:
     assert (message.pings.users, message.pings.everyone) == ({here.alice.id}, False)
     assert message.nonce == f"reminder-{kept.id}"
     await none_left(here)
+
+
+async def test_words_that_were_listed_since_are_masked(here: Town) -> None:
+    listed = Moderation(words=("kraken",))
+    await here.desk.moderation.change(here.home.id, lambda _: listed)
+    await due(here, text="feed the Kraken")
+    message = await told(here, here.home_channel)
+    assert message.text == f"{here.alice.mention} Reminder: feed the {MASK}"
 
 
 async def test_a_late_one_says_how_late(here: Town) -> None:
