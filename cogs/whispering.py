@@ -111,7 +111,7 @@ class Whisper:
         return age.total_seconds() > ANSWERABLE_FOR
 
     async def _show(self) -> None:
-        """Show the reply while it grows."""
+        """Show the reply while it grows, unless Discord refuses that for good."""
         clock = asyncio.get_running_loop()
         while not (self._is_over or self._final.is_set()):
             await self._news.wait()
@@ -122,6 +122,8 @@ class Whisper:
                     more = await self._step(final=False)
                 except (discord.HTTPException, *NETWORK_ERRORS) as error:
                     log.info("A private answer is shown later: %s", error)
+                    if not passes(error):
+                        return
                     self._news.set()
                     break
             with contextlib.suppress(TimeoutError):

@@ -19,6 +19,7 @@ from tests.cogs.conftest import Scene
 from tests.cogs.scripted import Stage, labels
 from tests.cogs.town import Town, shown, town
 from tests.loopback.discord_server import Interaction, Message, Permission, User
+from tests.loopback.discord_server.faults import Status
 from tests.loopback.endpoint import Step
 from tools.registry import Registry, ToolContext, ToolFile, ToolOutput, tool
 from tools.toolset import FixedTools, offering
@@ -203,6 +204,22 @@ async def test_a_private_answer_is_followed_past_its_first_message(quiet_scene: 
     for (_, newest), (later, _) in itertools.pairwise(seen):
         if newest + 1 < len(written):
             assert later - written[newest + 1] < 1.5
+
+
+async def test_what_discord_refuses_for_good_is_not_tried_while_it_grows(scene: Scene) -> None:
+    refused = Status(status=404, code=10008)
+    scene.server.faults.plant("/messages/@original$", refused, method="PATCH")
+
+    async def script(stage: Stage) -> None:
+        stage.say("So far")
+        await asyncio.sleep(2.5 * whispering.CADENCE)
+        stage.say(" and to the end.")
+
+    scene.service.script = script
+    used = await whispered(scene)
+    await scene.turns_done()
+    told = [version.text for version in shown(used).versions if "So far" in version.text]
+    assert told == ["So far and to the end."]
 
 
 async def test_a_private_answer_can_be_stopped(scene: Scene) -> None:
