@@ -65,6 +65,7 @@ def log_to(
     root.setLevel(level.upper())
     # It names every request's address at INFO; the adapter says what matters.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
+    secrets = sorted(filter(None, secrets), key=len, reverse=True)  # one may hold another
     shape = _Json(secrets) if form == "json" else _Lines(secrets)
     for handler in (terminal, file):
         handler.addFilter(_with_turn)

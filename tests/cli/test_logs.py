@@ -75,6 +75,13 @@ def test_a_line_tells_its_turn_and_no_secret(tmp_path: Path, form: Literal["text
     assert datetime.fromisoformat(second["time"]).tzinfo is not None
 
 
+def test_a_secret_that_begins_with_another_is_blotted_whole(tmp_path: Path) -> None:
+    log_to(tmp_path, "info", chatting=True, secrets=["", "key", "key-of-another"])
+    logging.getLogger("test").warning("with key-of-another")
+    written = (tmp_path / "logs" / "verbatim.log").read_text(encoding="utf-8")
+    assert written.rstrip().endswith("test: with [secret]")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
 def test_a_full_disk_is_told_once_and_without_a_traceback(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
