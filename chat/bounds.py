@@ -51,7 +51,8 @@ def narrow(got: Round, text: str, prompt: Prompt) -> list[str]:
     """Take out of `got`, a round that said `text`, what goes beyond the bounds; what the model is
     told of it."""
     notes: list[str] = []
-    calls, failed, waiting = list(got.calls), len(got.errors), got.held[:MOST_HELD]
+    calls, failed, wait = list(got.calls), len(got.errors), len(got.held)
+    waiting = got.held[:MOST_HELD]
     got.calls.clear()
     got.held.clear()
     del got.errors[MOST_ERRORS:]
@@ -67,6 +68,8 @@ def narrow(got: Round, text: str, prompt: Prompt) -> list[str]:
             if not got.held and not calls:
                 got.errors.append(_without_room(each.name, each.written))
             break
+    if got.held and len(got.held) < wait:
+        notes.append(f"{wait - len(got.held)} more of your calls wait too.")
     if not calls:
         return notes
     room = _left(got, text, prompt) - ENDING
@@ -87,11 +90,26 @@ def narrow(got: Round, text: str, prompt: Prompt) -> list[str]:
     return notes
 
 
+def affordable(lines: Sequence[str], got: Round, text: str, prompt: Prompt) -> list[str]:
+    """Those of `lines`, the first ones, that leave the results of `got` and a further call their
+    room."""
+    room = _left(got, text, prompt) - ENDING - LEAST_ROUND
+    room -= sum(estimate(result_text(call.name, "")) + _CUT_LINE for call in got.calls)
+    room -= len(got.calls) * LEAST_RESULT
+    told: list[str] = []
+    for line in lines:
+        room -= estimate(line)
+        if room < 0:
+            break
+        told.append(line)
+    return told
+
+
 def fitted(
-    results: Sequence[ToolResult], got: Round, text: str, prompt: Prompt
+    results: Sequence[ToolResult], got: Round, text: str, prompt: Prompt, lines: Sequence[str] = ()
 ) -> list[ToolResult]:
-    """The results of `got`, cut so that the next request keeps to the budget."""
-    room = _left(got, text, prompt) - ENDING
+    """The results of `got`, cut so that the next request keeps to the budget with `lines` in it."""
+    room = _left(got, text, prompt) - ENDING - sum(map(estimate, lines))
     around = sum(estimate(result_text(result.name, "")) + _CUT_LINE for result in results)
     return _shared(results, room - around, spare=LEFT_BY_RESULTS - ENDING)
 

@@ -63,16 +63,20 @@ class OpenCalls:
         got.errors = [error for error in got.errors if id(error) not in out]
         got.calls = [call for call in got.calls if id(call) not in out]
         for spec, parameters, why, each in lacking:
-            self._told.add(_key(each))
             self._waiting[spec.name] = _Waiting(parameters)
             first = [] if got.calls else sources(spec, parameters, prompt.surface.direct)
             then = "" if got.calls or first else ASK
             told = waits_for(parameters, first, why=why, then=then)
             if isinstance(each, ToolCall):
-                got.held.append(Held(name=spec.name, told=told, call=each))
+                got.held.append(Held(name=spec.name, told=told, key=_key(each), call=each))
             else:
                 raw = written_call(each.name, each.raw) if each.origin == "native" else each.raw
-                got.held.append(Held(name=spec.name, told=told, raw=raw.strip()))
+                held = Held(name=spec.name, told=told, key=_key(each), raw=raw.strip())
+                got.held.append(held)
+
+    def told(self, held: Iterable[Held]) -> None:
+        """These are told of, and not held again."""
+        self._told.update(each.key for each in held)
 
     def reminders(self, got: Round, prompt: Prompt) -> list[str]:
         """What is still to come, after a round in which other calls ran."""

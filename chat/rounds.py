@@ -23,11 +23,12 @@ _NAME_SHOWN = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """A call that was not run because it lacks a value, and what is told of it. `call` is None
-    where what was written, `raw`, cannot be a call as it stands."""
+    """A call that was not run because it lacks a value, and what is told of it. `key` is what tells
+    it from others. `call` is None where what was written, `raw`, cannot be a call as it stands."""
 
     name: str
     told: str
+    key: tuple[str, str]
     raw: str = ""
     call: ToolCall | None = None
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from chat.bounds import fitted, has_room, narrow
+from chat.bounds import affordable, fitted, has_room, narrow
 from chat.copied import calls_in
 from chat.counting import Count, counted
 from chat.echoes import is_echo, may_be_echo
@@ -186,6 +186,7 @@ class TurnRun:
                 got.thinking.clear()
             self._open.hold(got, prompt)
             notes = narrow(got, text, prompt)
+            self._open.told(got.held)
             for error in got.errors:
                 if error.code == "unknown_tool":
                     self._work.unknown(error.name)
@@ -208,10 +209,11 @@ class TurnRun:
                 return
             else:
                 ran = await self._work.run(got.calls, prompt.surface)
-                results = fitted(ran, got, text, prompt)
+                reminders = affordable(self._open.reminders(got, prompt), got, text, prompt)
+                results = fitted(ran, got, text, prompt, reminders)
                 self._brought += [result.text for result in ran]
                 self._record(text, got.calls, self._work.kept(results), thinking=thinking)
-                notes += self._open.reminders(got, prompt)
+                notes += reminders
                 self._answered = not (got.held or self._reads(got.calls, prompt)) and (
                     self._answered or bool(text.strip())
                 )

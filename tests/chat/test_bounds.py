@@ -18,7 +18,7 @@ from data.store import Store
 from prompt.values import Outcome
 from tests.chat.house import House
 from tests.chat.scripted import Recorder, Step, call, say, soon, think, wrong
-from tools.registry import Registry, ToolContext, tool
+from tools.registry import Registry, Tool, ToolContext, tool
 
 
 class Desk:
@@ -208,6 +208,40 @@ async def test_a_call_that_waits_for_a_value_is_bounded_too(store: Store, desk: 
     assert house.requests[3].last.count("look") <= MOST_HELD
     assert house.requests[3].prompt.room >= 0
     assert (desk.ran, shown.reply.text) == ([], "Too much.")
+
+
+async def test_calls_that_wait_beyond_the_bound_are_told_of_and_run_no_earlier(
+    store: Store, desk: Desk
+) -> None:
+    house = house_of(store, desk)
+    waiting: Step = [call("look", at=str(number), size="?") for number in range(MOST_HELD + 2)]
+    again: Step = [call("look", at=str(MOST_HELD + 1), size="?")]
+    await house.ask("Look!", waiting, again, [say("Fine.")])
+    assert "2 more of your calls wait too." in house.requests[1].last
+    assert "waits for size" in house.requests[2].last
+    assert desk.ran == []
+
+
+@pytest.mark.parametrize("window", [2600, 3400])
+@pytest.mark.parametrize("asked", ["look at it " * 40, "查看这个东西" * 60])
+async def test_reminders_of_calls_that_wait_keep_to_the_budget(
+    store: Store, desk: Desk, window: int, asked: str
+) -> None:
+    async def move(context: ToolContext, *, thing_id: int) -> str:
+        """Move."""
+        return "moved"
+
+    others: list[Tool] = []
+    for number in range(MOST_HELD):
+        move.__name__ = f"move_{number}"
+        others.append(tool()(move))
+    registry = Registry(*desk.registry(), *others)
+    house = House(store, registry=registry, window=window)
+    waiting: Step = [call(other.spec.name, thing_id=4711) for other in others]
+    shown = await house.ask(asked, waiting, looks(1, 50_000), looks(1), [say("Seen.")])
+    assert all(request.prompt.room >= 0 for request in house.requests)
+    assert (shown.reply.text, shown.reply.notices) == ("Seen.", [])
+    house.model.check()
 
 
 async def test_calls_run_as_far_as_there_is_room(store: Store, desk: Desk) -> None:
