@@ -56,11 +56,13 @@ def narrow(got: Round, text: str, prompt: Prompt) -> list[str]:
     got.calls.clear()
     got.held.clear()
     del got.errors[MOST_ERRORS:]
-    if failed > MOST_ERRORS:
-        notes.append(f"{failed - MOST_ERRORS} more of your calls could not be understood.")
     if got.errors:
         share = max(_left(got, text, prompt) // (2 * len(got.errors)), LEAST_RESULT)
         got.errors[:] = [_clipped(error, share) for error in got.errors]
+    while len(got.errors) > 1 and _left(got, text, prompt) < ENDING:
+        got.errors.pop()
+    if failed > len(got.errors):
+        notes.append(f"{failed - len(got.errors)} more of your calls could not be understood.")
     for each in waiting:
         got.held.append(each)
         if _left(got, text, prompt) < ENDING:

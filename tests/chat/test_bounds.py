@@ -270,3 +270,16 @@ async def test_of_many_failed_calls_the_first_are_told(store: Store, desk: Desk)
     told = house.requests[1].last
     assert told.count('"error":"malformed"') == MOST_ERRORS
     assert f"{50 - MOST_ERRORS} more of your calls could not be understood." in told
+
+
+async def test_in_a_full_prompt_fewer_failed_calls_are_told_and_the_model_still_answers(
+    store: Store, desk: Desk
+) -> None:
+    house = house_of(store, desk, window=2600)
+    failed = wrong("malformed", "<tool_call>?</tool_call>", message="wrong " * 90)
+    shown = await house.ask("Look!", looks(1, 50_000), [failed] * MOST_ERRORS, [say("Sorry.")])
+    told = house.requests[2].last
+    assert 0 < told.count('"error":"malformed"') < MOST_ERRORS
+    assert "more of your calls could not be understood." in told
+    assert house.requests[2].prompt.room >= 0
+    assert (shown.reply.text, shown.reply.notices) == ("Sorry.", [])
