@@ -27,7 +27,8 @@ _REACH = 8 * (LONGEST_WORD + 1)
 _BEFORE = 32
 """Characters before those in which shows whether a word begins there."""
 
-_MARKERS = re.compile(r"\|\||[*_~`\\]")
+_MARKERS = re.compile(r"\|\||\|\Z|[*_~`\\]")
+"""With a stroke at the end, which may become two."""
 _SPACELESS_RANGES = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"

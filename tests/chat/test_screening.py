@@ -44,6 +44,8 @@ def test_what_may_become_a_listed_word_is_held_back() -> None:
     assert SCREEN.shown("The krakens", final=False) == "The krakens"
     assert SCREEN.shown("The deep ", final=False) == "The "
     assert SCREEN.shown("The deep end", final=False) == "The deep end"
+    assert SCREEN.shown("The kra|", final=False) == "The "
+    assert SCREEN.shown("The kra|x", final=False) == "The kra|x"
     assert SCREEN.shown("The kra", final=True) == "The kra"
 
 
@@ -58,7 +60,23 @@ def test_an_answer_can_end_before_a_listed_word() -> None:
 
 WORDS = st.lists(
     st.sampled_from(
-        ["kra", "ken", "kraken", " ", "deep", "sea", "\n", "s", "**", "_", "\u200b", "鮫", ".", "x"]
+        [
+            "kra",
+            "ken",
+            "kraken",
+            " ",
+            "deep",
+            "sea",
+            "\n",
+            "s",
+            "**",
+            "_",
+            "|",
+            "\u200b",
+            "鮫",
+            ".",
+            "x",
+        ]
     ),
     max_size=40,
 )
