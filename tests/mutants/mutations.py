@@ -523,8 +523,8 @@ MUTATIONS = (
         rule="One answer runs, repeats and sends no more than it may",
         dropped="calls run as far as there is room",
         file="chat/bounds.py",
-        before="        if room < 0:\n            break\n",
-        after="",
+        before="        if room < 0:\n            break\n        got.calls.append(call)\n",
+        after="        got.calls.append(call)\n",
         tests="tests/chat/test_bounds.py",
     ),
     Mutation(
