@@ -39,6 +39,11 @@ _JOINED = rf"[^\W{_SPACELESS_RANGES}]"
 """A letter beside which no word begins or ends."""
 
 
+_LOOKS = 4
+"""At what holding back lays bare. Each such look takes a word and more; one of many would take time
+in step with all of them."""
+
+
 @dataclass(frozen=True)
 class Screen:
     """What one guild lists. With `ends` an answer ends before such a word; otherwise the word is
@@ -54,15 +59,19 @@ class Screen:
         """What may be shown of `text`, which grows unless it is `final`."""
         if not self.words:
             return text
-        end = len(text) if final else self._held_from(text)
-        found = [span for span in self.found(text) if span[0] < end]
+        listed = self.found(text)
+        end = len(text) if final else self._shown_to(text, listed)
+        found = [span for span in listed if span[0] < end]
         if found and self.ends:
             return text[: found[0][0]].rstrip()
+        if not found:
+            return text[:end]
         pieces, position = list[str](), 0
         for start, stop in found:
             pieces += [text[position:start], MASK]
             position = stop
-        return "".join([*pieces, text[position:end]])
+        # A mask is no letter: what stood joined to a masked word may be listed by itself.
+        return self.shown("".join([*pieces, text[position:]]), final=final)
 
     def masked(self, text: str) -> str:
         """`text`, which grows no more, with its listed words masked."""
@@ -92,6 +101,20 @@ class Screen:
         for folded in _readings(text):
             for match in self._pattern.finditer(folded.text):
                 yield folded.starts[match.start()], folded.stops[match.end() - 1]
+
+    def _shown_to(self, text: str, listed: Sequence[Span]) -> int:
+        """Where what may be shown of a growing `text` ends. What is held back may be what made a
+        listed word another one: without it, the word would stand there bare."""
+        end, known = self._held_from(text), {start for start, _ in listed}
+        for _ in range(_LOOKS):
+            begin = max(0, end - _REACH - _BEFORE)
+            sure = begin + _BEFORE if begin else 0
+            spans = [(begin + start, begin + stop) for start, stop in self.found(text[begin:end])]
+            bare = [span[0] for span in spans if span[0] >= sure and span[0] not in known]
+            if end == len(text) or not bare:
+                break
+            end = min(bare)
+        return end
 
     def _held_from(self, text: str) -> int:
         """Where the end of `text` begins that may become a listed word."""

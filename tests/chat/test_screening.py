@@ -49,6 +49,17 @@ def test_what_may_become_a_listed_word_is_held_back() -> None:
     assert SCREEN.shown("The kra", final=True) == "The kra"
 
 
+def test_nothing_is_laid_bare_by_holding_back_what_made_it_another_word() -> None:
+    screen = Screen(words=("kraken",))
+    text = "the kraken_**kind"
+    shown = [screen.shown(text[:end], final=False) for end in range(len(text) + 1)]
+    assert {each for each in shown if "kraken" in each} == {
+        "the kraken_**ki",
+        "the kraken_**kin",
+        text,
+    }
+
+
 def test_an_answer_can_end_before_a_listed_word() -> None:
     screen = Screen(("kraken",), ends=True)
     assert screen.shown("Beware. The kraken wakes.", final=True) == "Beware. The"
