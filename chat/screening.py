@@ -71,6 +71,8 @@ class Screen:
             pieces += [text[position:start], MASK]
             position = stop
         # A mask is no letter: what stood joined to a masked word may be listed by itself.
+        if position >= end:  # what follows hangs on what is held back
+            return self.shown("".join(pieces), final=True)
         return self.shown("".join([*pieces, text[position:]]), final=final)
 
     def masked(self, text: str) -> str:
