@@ -111,11 +111,12 @@ class Street:
         endpoint = self.endpoints[-1]
         at = len(endpoint.received)
         messages = [self.says(text, author) for author, text, _ in asked]
-        endpoint.add(*(Step(when=text, text=answer) for _, text, answer in asked))
+        # A request may show the questions before its own too, so it is known by the newest in it.
+        endpoint.add(*(Step(when=text, text=answer) for _, text, answer in reversed(asked)))
         await asyncio.gather(*(self._respond(message, 1, 2000) for message in messages))
         for received in endpoint.received[at:]:
             last = str(received.messages[-1]["content"])
-            self._record(next(m for m in messages if m.text in last), 1, received.body)
+            self._record(next(m for m in reversed(messages) if m.text in last), 1, received.body)
             self.turns += 1
 
     async def _respond(self, message: ChannelMessage, channel: int, limit: int) -> Recorder:
