@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from typing import Literal, TypeAlias, TypeGuard, cast
 
+from chat.written_words import check_word, written_words
 from data.store import Store
 from prompt.values import Json
 
@@ -18,7 +19,6 @@ ANSWERING = "answering"
 """The guild-wide setting with everything in this module."""
 
 MOST_WORDS = 25
-LONGEST_WORD = 50
 MOST_IDS = 100
 LEAST_WINDOW, LARGEST_WINDOW = 2, 200
 """Messages of history that a guild can choose to have read."""
@@ -165,17 +165,12 @@ def is_answering(value: Json) -> bool:
 def checked_words(written: str) -> tuple[str, ...]:
     """Trigger words as an admin writes them, commas or lines between. ValueError says what is
     wrong with them."""
-    words = [" ".join(part.split()) for part in re.split(r"[,\n]", written)]
-    listed = list(dict.fromkeys(word for word in words if word))
+    listed = written_words(written)
     if len(listed) > MOST_WORDS:
         raise ValueError(f"At most {MOST_WORDS} words can be set; these are {len(listed)}.")
     for word in listed:
-        if len(word) > LONGEST_WORD or not any(character.isalnum() for character in word):
-            raise ValueError(
-                f"“{word[:LONGEST_WORD]}”: each word needs a letter or digit, and has at most "
-                f"{LONGEST_WORD} characters."
-            )
-    return tuple(listed)
+        check_word(word)
+    return listed
 
 
 def checked_window(written: str) -> int | None:

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from chat.written_words import LONGEST_WORD, check_word, written_words
 from prompt.values import Span
 
 MASK = "\N{FULL BLOCK}" * 3
 """Stands in place of a listed word, whatever its length."""
 
 MOST_WORDS = 200
-LONGEST_WORD = 50
 LONGEST_LIST = 3900
 """Characters of all words with commas between."""
 
@@ -153,16 +153,11 @@ NO_SCREEN = Screen()
 def checked_words(written: str) -> tuple[str, ...]:
     """Words and phrases as an admin writes them, commas or lines between. ValueError says what is
     wrong with them."""
-    words = [" ".join(part.split()) for part in re.split(r"[,\n]", written)]
-    listed = tuple(dict.fromkeys(word for word in words if word))
+    listed = written_words(written)
     if len(listed) > MOST_WORDS:
         raise ValueError(f"At most {MOST_WORDS} words can be listed; these are {len(listed)}.")
     for word in listed:
-        if len(word) > LONGEST_WORD or not any(character.isalnum() for character in word):
-            raise ValueError(
-                f"“{word[:LONGEST_WORD]}”: each word needs a letter or digit, and has at most "
-                f"{LONGEST_WORD} characters."
-            )
+        check_word(word)
     if len(", ".join(listed)) > LONGEST_LIST:
         raise ValueError(f"All words together have at most {LONGEST_LIST} characters.")
     return listed

@@ -17,7 +17,6 @@ from chat.answering import (
     HISTORY_MODES,
     LARGEST_WINDOW,
     LEAST_WINDOW,
-    LONGEST_WORD,
     MOST_IDS,
     MOST_WORDS,
     Answering,
@@ -26,6 +25,7 @@ from chat.answering import (
     checked_window,
     checked_words,
 )
+from chat.written_words import LONGEST_WORD
 from cogs.controls import CHOOSABLE, MOST_CHOICES, component_of, managed_guild
 from cogs.forms import Form, clipped
 from cogs.sending import SUBTEXT

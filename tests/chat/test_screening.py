@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.screening import LONGEST_WORD, MASK, MOST_WORDS, Screen, checked_words
+from chat.screening import MASK, MOST_WORDS, Screen, checked_words
+from chat.written_words import LONGEST_WORD
 
 SCREEN = Screen(("kraken", "deep sea", "Straße", "c++", "鮫"))
 
